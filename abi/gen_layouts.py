@@ -84,8 +84,10 @@ def main(argv):
         return 2
     reference = read_reference(argv[1])
     known = next(iter(reference["abi"].values()))
-    names = dict(
-        (pair.split("=") * 2)[:2] for pair in argv[3:]) or {struct: struct for struct in known}
+    names = {}
+    for pair in argv[3:] or known:
+        struct, _, alias = pair.partition("=")
+        names[struct] = alias or struct
     unknown = [struct for struct in names if struct not in known]
     if unknown:
         print(f"{argv[1]}: no struct {unknown[0]}", file=sys.stderr)

@@ -37,7 +37,7 @@ def source(rows, table):
 
 
 def linker_map(rows, table):
-    """Each node inherits from the one before, as in the old library."""
+    """Each node inherits from the one before it in the order of their names."""
     nodes = sorted({node for _, members in rows for node in members})
     text = f"# {LICENCE}\n# Made from {table}.\n"
     for number, node in enumerate(nodes):

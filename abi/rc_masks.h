@@ -16,18 +16,4 @@
 	(IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | \
 	 IBV_QP_MAX_QP_RD_ATOMIC)
 
-static inline int mask_to(enum ibv_qp_state state)
-{
-	switch (state) {
-	case IBV_QPS_INIT:
-		return MASK_INIT;
-	case IBV_QPS_RTR:
-		return MASK_RTR;
-	case IBV_QPS_RTS:
-		return MASK_RTS;
-	default:
-		return IBV_QP_STATE;
-	}
-}
-
 #endif

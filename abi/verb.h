@@ -15,7 +15,7 @@ enum verb {
 };
 #undef X
 
-/* The node of each function of libibverbs since release 1.1; IBVERBS_1.0 has other layouts. */
+/* The node of the verbs that old programs call; those of IBVERBS_1.0 have other layouts. */
 #define VERB_NODE "IBVERBS_1.1"
 
 /* How a function tells that it failed. */

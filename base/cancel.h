@@ -11,10 +11,10 @@ struct cancel_hold {
 	int state, type;
 };
 
-/* Begins a section. Does not return if the thread is being cancelled already. */
+/* Begins a section. A thread that can be cancelled asynchronously may end here. */
 void cancel_hold(struct cancel_hold *hold);
 
-/* Ends a section. Does not return if the thread was cancelled meanwhile. */
+/* Ends a section. A thread that was cancelled ends here, or at its next cancellation point. */
 void cancel_release(const struct cancel_hold *hold);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The error map: one row per exported function, and the errors that old programs know. */
+/* The error map: one row per verb, and the errors that old programs know. */
 #include "errmap.h"
 #include "log.h"
 

@@ -4,7 +4,7 @@
  *
  * Old programs pass wrong and stale pointers. The old kernel looked each handle up and refused such
  * ones with EINVAL. So the library looks a pointer up before it follows it. All calls with
- * state_lock held.
+ * state_lock held, except visits of a map that no other thread can reach.
  */
 #ifndef BASE_HANDLE_H
 #define BASE_HANDLE_H
@@ -29,7 +29,7 @@ struct handle_map {
  */
 int handle_set(struct handle_map *map, const void *key, void *object);
 
-/* Returns the object, or NULL. A NULL key has none. */
+/* Returns the object, or NULL. */
 void *handle_find(struct handle_map *map, const void *key);
 
 /* Takes the key out, if it still belongs to this object. */

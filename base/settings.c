@@ -8,17 +8,9 @@
 
 struct settings settings;
 
-/* NULL: not set, or empty. */
-static const char *get_variable(const char *name)
-{
-	const char *value = secure_getenv(name);
-
-	return value && *value ? value : NULL;
-}
-
 static enum two_way_setting two_way_of(const char *value)
 {
-	if (!value || !strcmp(value, "auto"))
+	if (!value || !*value || !strcmp(value, "auto"))
 		return TWO_WAY_AUTO;
 	if (!strcmp(value, "on"))
 		return TWO_WAY_ON;
@@ -28,10 +20,15 @@ static enum two_way_setting two_way_of(const char *value)
 	return TWO_WAY_AUTO;
 }
 
+bool settings_flag(const char *name)
+{
+	const char *value = secure_getenv(name);
+
+	return value && *value && *value != '0';
+}
+
 void settings_read(void)
 {
-	const char *verbose = get_variable("XRC_COMPAT_VERBOSE");
-
-	settings.verbose = verbose && *verbose != '0';
-	settings.two_way = two_way_of(get_variable("XRC_COMPAT_TWO_WAY"));
+	settings.verbose = settings_flag("XRC_COMPAT_VERBOSE");
+	settings.two_way = two_way_of(secure_getenv("XRC_COMPAT_TWO_WAY"));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The library's settings, read once: getenv(3) in a verb would race with the program's setenv(3).
+ * The settings of verbs, read once: getenv(3) in a verb would race with the program's setenv(3).
  */
 #ifndef BASE_SETTINGS_H
 #define BASE_SETTINGS_H
@@ -26,5 +26,8 @@ extern struct settings settings;
  * environment, so it gets the defaults.
  */
 void settings_read(void);
+
+/* Whether a variable is set, and neither empty nor 0. */
+bool settings_flag(const char *name);
 
 #endif

@@ -35,6 +35,7 @@ __attribute__((constructor)) static void make_mark(void)
 	void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (page == MAP_FAILED || madvise(page, size, MADV_WIPEONFORK)) {
+		munmap(page, size); /* refuses MAP_FAILED */
 		pthread_atfork(NULL, NULL, in_child);
 		return;
 	}

@@ -2,12 +2,12 @@
 /* Counts what a process uses, and prints the counts at its end. */
 #include "summary.h"
 #include "log.h"
+#include "settings.h"
 #include "state.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const names[SUMMARY_COUNTS] = {
@@ -49,11 +49,10 @@ void summary_add(enum summary_count what)
 /* Takes no lock: a signal handler may call exit(3) while its own thread has it. */
 void summary_print(void)
 {
-	const char *wanted = secure_getenv("XRC_COMPAT_SUMMARY");
 	char text[512];
 	size_t used = 0;
 
-	if (!wanted || !*wanted || *wanted == '0')
+	if (!settings_flag("XRC_COMPAT_SUMMARY"))
 		return;
 	state_begin();
 	for (int i = 0; i < SUMMARY_COUNTS; i++)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Counts instructions with callgrind. The counts do not depend on what else the machine is doing."""
+"""Counts instructions with callgrind. The counts do not depend on other work of the machine."""
 
 import re
 import shutil

@@ -15,7 +15,7 @@
 static double time_to_close(int domains)
 {
 	struct ibv_context *context = open_device();
-	struct ibv_qp_init_attr attr;
+	struct ibv_qp_init_attr attr = { 0 };
 	uint32_t number;
 	double start;
 

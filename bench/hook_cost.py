@@ -1,16 +1,17 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Counts, with callgrind, the instructions that the hooked slots add to one data-path call, and
 prints them as a table.
 
 usage: hook_cost.py HOOK_COST_PROGRAM
-Exit status 1 when a limit is exceeded.
+Exit status 1 when a limit is exceeded, 2 when something cannot be measured.
 """
 
 import argparse
 import sys
 
 import callgrind
+from measured import measured
 
 FEW, MANY = 10000, 110000
 BATCH = 16
@@ -53,4 +54,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(measured(main))

@@ -1,9 +1,9 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Compares the emulated HCA between two machines with TCP between them. The machines are network
 namespaces, and qperf measures both.
 
-usage: machines_speed.py SOFTHCA YARDSTICK [ROUNDS, at least 2]
+usage: machines_speed.py SOFTHCA AWAKE [ROUNDS, at least 2]
 Measures on processors as they are, which sleep while they have nothing to do, and with processors
 that are kept awake. Each measurement of the HCA follows one of TCP, so other work on the machine
 meets both alike. Prints the quartiles of each figure and of its ratio to TCP. A limit concerns the
@@ -26,7 +26,8 @@ import tempfile
 import time
 import typing
 
-from softhca_speed import APART, awake, fail, measured, print_row, words_of
+from against_tcp import APART, kept_awake, print_row, words_of
+from measured import fail, measured
 
 ROUNDS = 4
 MODELS = ("connectx3", "connectx5")
@@ -159,16 +160,12 @@ def compare(wire, rounds, state):
     rows = [row for row in ROWS if row.limits[state]]
     pairs = measure(wire, rounds, rows)
     return [
-        print_row(f"{STATES[state]:7}{row.what:26} {model:9}",
-                  [*zip(*pairs[row.what, model]), [o / tcp for o, tcp in pairs[row.what, model]]],
-                  row.sign, row.limits[state], row.aim) for row in rows for model in MODELS
+        print_row(f"{STATES[state]:7}{row.what:26} {model:9}", pairs[row.what, model], row.sign,
+                  row.limits[state], row.aim) for row in rows for model in MODELS
     ]
 
 
-def main(softhca, yardstick, rounds):
-    if len(APART) < 2:
-        print("skipped: there is one processor")
-        return 77
+def main(softhca, awake, rounds):
     for program in ("qperf", "ip", "unshare", "nsenter"):
         if not shutil.which(program):
             print(f"skipped: {program} is not installed")
@@ -186,11 +183,11 @@ def main(softhca, yardstick, rounds):
     with tempfile.TemporaryDirectory(prefix="softhca-bench-") as scratch, \
             contextlib.ExitStack() as ends:
         wire = Wire(os.path.abspath(softhca), pathlib.Path(scratch), ends)
-        for state, kept in enumerate((contextlib.nullcontext(), awake(yardstick))):
+        for state, kept in enumerate((contextlib.nullcontext(), kept_awake(awake))):
             with kept:
                 good += compare(wire, rounds, state)
     return not all(good)
 
 
 if __name__ == "__main__":
-    sys.exit(measured(main, words_of(__doc__.split("usage: ")[1], ROUNDS)))
+    sys.exit(measured(main, **words_of(__doc__.split("usage: ")[1], ROUNDS, "softhca", "awake")))

@@ -1,10 +1,10 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Counts, with callgrind, the instructions that the library adds to each verb of a program without
 XRC.
 
 usage: ordinary_cost.py PROGRAM LIBRARY
-Exit status 1 when the limit is exceeded.
+Exit status 1 when the limit is exceeded, 2 when something cannot be measured.
 """
 
 import argparse
@@ -12,6 +12,7 @@ import os
 import sys
 
 import callgrind
+from measured import measured
 
 FEW, MANY, LIMIT = 1000, 21000, 10
 VERBS = ("create_qp", "modify_qp", "query_qp", "destroy_qp", "modify_srq", "query_srq", "destroy_srq",
@@ -39,4 +40,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(measured(main))

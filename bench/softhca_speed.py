@@ -1,8 +1,8 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Compares the emulated HCA, each model of it, with loopback TCP and with shared memory.
 
-usage: softhca_speed.py SOFTHCA YARDSTICK [ROUNDS, at least 2]
+usage: softhca_speed.py SOFTHCA YARDSTICK AWAKE [ROUNDS, at least 2]
 Keeps the processors awake, as a sleeping one takes 20 us to wake up, which no emulator can change.
 Both ends of each pair have a processor of their own, those of TCP, too. Each measurement of the HCA
 follows one of TCP, so other work on the machine meets both alike. Prints the quartiles of each
@@ -14,8 +14,6 @@ measured, 77 when perftest or a second processor is missing.
 subprojects/softhca/speed.md has results and says where the time of a short message goes.
 """
 
-import argparse
-import contextlib
 import os
 import re
 import shutil
@@ -23,10 +21,11 @@ import statistics
 import subprocess
 import sys
 
+from against_tcp import APART, kept_awake, print_row, words_of
+from measured import fail, measured
+
 ROUNDS = 9
-MARGIN = float(os.environ.get("SOFTHCA_MARGIN", "1"))
 MODELS = {"connectx3": "mlx4", "connectx5": "mlx5"}
-APART = [str(processor) for processor in sorted(os.sched_getaffinity(0))[:2]]
 
 # Waits until the server listens, then starts the client.
 PAIR = r"""
@@ -65,11 +64,6 @@ ROWS = (
 )
 
 
-def fail(text):
-    print(text, file=sys.stderr)
-    sys.exit(2)
-
-
 def perftest(softhca, model, port, command, kind):
     """One figure. perftest sometimes cannot tell how fast the processor's clock is, so it has three
     attempts."""
@@ -83,17 +77,6 @@ def perftest(softhca, model, port, command, kind):
         if not done.returncode and line:
             return float(line.group().split()[column]) * factor
     fail(f"{command} failed:\n{done.stdout}")
-
-
-@contextlib.contextmanager
-def awake(yardstick):
-    """How the processors are kept from sleeping, in words."""
-    with subprocess.Popen([yardstick, "awake"], stdout=subprocess.PIPE, text=True) as process:
-        how = process.stdout.readline().strip()
-        try:
-            yield how or fail("the processors cannot be kept awake")
-        finally:
-            process.kill()
 
 
 def measure(softhca, yardstick, rounds):
@@ -114,61 +97,23 @@ def moved(yardstick, what):
         subprocess.run([yardstick, what], check=True, stdout=subprocess.PIPE, text=True).stdout)
 
 
-def print_row(label, columns, sign, limit, aim=None):
-    """Whether the worse quartile of the last column, the ratio, meets its limit. The aim is for the
-    median of the ratio."""
-    columns = [statistics.quantiles(values, n=4, method="inclusive") for values in columns]
-    text = " ".join("".join(f" {value:6.2f}" for value in column) for column in columns)
-    low, middle, high = columns[-1]
-    meets = float.__ge__ if sign == ">=" else float.__le__
-    limit = limit / MARGIN if sign == ">=" else limit * MARGIN
-    good = meets(low if sign == ">=" else high, limit)
-    aimed = f", aim {aim:.2f}{'' if meets(middle, float(aim)) else ' missed'}" if aim else ""
-    print(f"{label} {text}  {sign} {limit:.2f}{'' if good else ' MISSED'}{aimed}")
-    return good
-
-
-def words_of(usage, rounds):
-    """The command line, with the number of rounds if there is none in it."""
-    parser = argparse.ArgumentParser(usage=usage)
-    parser.add_argument("softhca")
-    parser.add_argument("yardstick")
-    parser.add_argument("rounds", nargs="?", type=int, default=rounds)
-    words = parser.parse_args()
-    if words.rounds < 2:
-        parser.error("ROUNDS is at least 2")
-    return vars(words)
-
-
-def main(softhca, yardstick, rounds):
-    if len(APART) < 2:
-        print("skipped: there is one processor")
-        return 77
+def main(softhca, yardstick, awake, rounds):
     if not shutil.which("ib_send_lat"):
         print("skipped: perftest is not installed")
         return 77
-    with awake(yardstick) as how:
+    with kept_awake(awake) as how:
         pairs = measure(softhca, yardstick, rounds)
         memory = statistics.median(moved(yardstick, "memory") for _ in range(rounds))
     print(f"{len(os.sched_getaffinity(0))} processors, {how}; load {os.getloadavg()[0]:.1f}; {rounds} rounds")
     print(f"2 bytes through shared memory: {memory:.2f} us")
     print(f"{'quartiles 1, 2 and 3:':32}{'HCA':>21} {'TCP':>21} {'HCA / TCP':>21}  limit")
     good = [
-        print_row(f"{what:17} {model:9} {kind[2]:4}",
-                  [*zip(*pairs[what, model]), [ours / tcp for ours, tcp in pairs[what, model]]],
+        print_row(f"{what:17} {model:9} {kind[2]:4}", pairs[what, model],
                   "<=" if kind[2] == "us" else ">=", *limits) for what, kind, _, *limits in ROWS
         for model in MODELS
     ]
     return not all(good)
 
 
-def measured(main, words):
-    """The exit status of main(). A program that fails or hangs is no missed limit."""
-    try:
-        return main(**words)
-    except Exception as error:
-        return fail(f"{type(error).__name__}: {error}")
-
-
 if __name__ == "__main__":
-    sys.exit(measured(main, words_of(__doc__.split("usage: ")[1], ROUNDS)))
+    sys.exit(measured(main, **words_of(__doc__.split("usage: ")[1], ROUNDS, "softhca", "yardstick", "awake")))

@@ -37,9 +37,12 @@ static void start_reader(void)
 {
 	char record[4096];
 	int sockets[2];
+	pid_t pid;
 
 	need(!socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), "a pair of sockets");
-	if (!fork()) {
+	pid = fork();
+	need(pid >= 0, "a process");
+	if (!pid) {
 		close(sockets[1]);
 		while (read(sockets[0], record, sizeof(record)) > 0)
 			;

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Moves bytes between two processes without verbs, for bench/softhca_speed.py to compare with.
+ * Moves bytes between two processes without verbs, for softhca_speed.py to compare with.
  *
  *	yardstick tcp	 2 bytes there and back over loopback TCP
  *	yardstick memory 2 bytes there and back through shared memory; both processes poll
  *	yardstick stream messages of 64 KiB over loopback TCP, one way
  *	yardstick rate	 messages of 2 bytes over loopback TCP, one way
- *	yardstick awake	 keeps the processors from sleeping until its parent ends
  *
- * Prints the median one-way time in microseconds, GB/s, or millions of messages a second; of "awake"
- * how it is done.
+ * Prints the median one-way time in microseconds, GB/s, or millions of messages a second.
  */
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <netinet/tcp.h>
 #include <sched.h>
 #include <signal.h>
@@ -120,7 +117,8 @@ static void memory_get(int side)
 		continue;
 }
 
-static int ping_pong(void (*put)(int side), void (*get)(int side))
+/* The median nanoseconds of one way. */
+static double ping_pong(void (*put)(int side), void (*get)(int side))
 {
 	static double took[TRIPS];
 
@@ -140,16 +138,16 @@ static int ping_pong(void (*put)(int side), void (*get)(int side))
 	}
 	wait(NULL);
 	qsort(took + WARM_UP, TRIPS - WARM_UP, sizeof(took[0]), ascending);
-	printf("%.3f\n", took[WARM_UP + (TRIPS - WARM_UP) / 2] / 1e3);
-	return EXIT_SUCCESS;
+	return took[WARM_UP + (TRIPS - WARM_UP) / 2];
 }
 
-/* Nanoseconds for @count messages. */
+/* Nanoseconds for @count messages over TCP. */
 static double one_way(ssize_t size, int count)
 {
 	static char message[MESSAGE];
-	double begin;
+	double begin, took;
 
+	tcp_pair(end_of);
 	if (fork_apart()) {
 		for (int i = 0; i < count; i++)
 			need(recv(end_of[1], message, (size_t)size, MSG_WAITALL) == size, "recv");
@@ -161,87 +159,35 @@ static double one_way(ssize_t size, int count)
 	for (int i = 0; i < count; i++)
 		need(send(end_of[0], message, (size_t)size, 0) == size, "send");
 	need(read(end_of[0], message, 1) == 1, "read");
-	begin = nanoseconds(CLOCK_MONOTONIC) - begin;
+	took = nanoseconds(CLOCK_MONOTONIC) - begin;
 	wait(NULL);
-	return begin;
-}
-
-/* ---- awake processors ---- */
-
-/* Root's way: an idle processor polls for work, so waking it takes no interrupt. */
-static int forbid_sleep(void)
-{
-	const int latency = 0;
-	int fd = open("/dev/cpu_dma_latency", O_WRONLY);
-
-	return fd >= 0 && write(fd, &latency, sizeof(latency)) == sizeof(latency);
-}
-
-/* The lowest priority is the lowest of its session only, where the kernel groups sessions. */
-static void lower_session(void)
-{
-	int fd;
-
-	setsid();
-	fd = open("/proc/self/autogroup", O_WRONLY);
-	need(fd < 0 || write(fd, "19", 2) == 2, "autogroup");
-}
-
-/* Any user's way. */
-static void spin_on(int processor)
-{
-	const struct sched_param none = { 0 };
-
-	if (!fork_side())
-		return;
-	run_on(processor);
-	need(!sched_setscheduler(0, SCHED_IDLE, &none), "SCHED_IDLE");
-	for (;;)
-		continue;
-}
-
-static int stay_awake(void)
-{
-	cpu_set_t set;
-	const char *how = "which poll for work while they idle";
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (!forbid_sleep()) {
-		how = "on each of which a program of the lowest priority runs";
-		lower_session();
-		need(!sched_getaffinity(0, sizeof(set), &set), "sched_getaffinity");
-		for (int i = 0; i < CPU_SETSIZE; i++) {
-			if (CPU_ISSET((size_t)i, &set))
-				spin_on(i);
-		}
-	}
-	printf("%s\n", how);
-	fflush(stdout);
-	pause();
-	return EXIT_SUCCESS;
+	return took;
 }
 
 int main(int argc, char **argv)
 {
 	const char *what = argc == 2 ? argv[1] : "";
 
-	if (!strcmp(what, "awake"))
-		return stay_awake();
+	double figure;
+
 	alarm(60);
-	if (!strcmp(what, "memory")) {
+	if (!strcmp(what, "tcp")) {
+		tcp_pair(end_of);
+		figure = ping_pong(tcp_put, tcp_get) / 1e3;
+	} else if (!strcmp(what, "memory")) {
 		turn = mmap(NULL, sizeof(*turn), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 			    -1, 0);
 		need(turn != MAP_FAILED, "mmap");
 		atomic_store(turn, 0);
-		return ping_pong(memory_put, memory_get);
+		figure = ping_pong(memory_put, memory_get) / 1e3;
+	} else if (!strcmp(what, "stream")) {
+		figure = MESSAGE / one_way(MESSAGE, MESSAGES) * MESSAGES;
+	} else if (!strcmp(what, "rate")) {
+		figure = SHORT / one_way(2, SHORT) * 1e3;
+	} else {
+		fprintf(stderr, "usage: yardstick tcp|memory|stream|rate\n");
+		return 2;
 	}
-	tcp_pair(end_of);
-	if (!strcmp(what, "tcp"))
-		return ping_pong(tcp_put, tcp_get);
-	if (!strcmp(what, "stream"))
-		return printf("%.3f\n", MESSAGE / one_way(MESSAGE, MESSAGES) * MESSAGES) < 0;
-	if (!strcmp(what, "rate"))
-		return printf("%.3f\n", SHORT / one_way(2, SHORT) * 1e3) < 0;
-	fprintf(stderr, "usage: yardstick tcp|memory|stream|rate|awake\n");
-	return 2;
+	printf("%.3f\n", figure);
+	return EXIT_SUCCESS;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A companion that is only a name has no function. It loads today's library. libibcommon.so.1 loads
- * no library: MVAPICH 1 and MVAPICH2 of OFED 1.2 to 1.4 have the name in DT_NEEDED, because
+ * The source of companions that have no function. Most load today's library; libibcommon.so.1 loads
+ * none: MVAPICH 1 and MVAPICH2 of OFED 1.2 to 1.4 have the name in DT_NEEDED, because
  * libibumad.so.1 needed it, and call no function of libibcommon.
  */

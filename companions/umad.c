@@ -46,10 +46,11 @@ int umad_get_ca(const char *name, struct umad_ca *ca)
 int umad_release_ca(struct umad_ca *ca)
 {
 	release_ca_fn release = (release_ca_fn)umad_now("umad_release_ca");
+	int caller = CALLER();
 
-	if (!release || !ca)
+	if (!ca || (caller != 1 && !release))
 		return -ENODEV;
-	if (CALLER() != 1)
+	if (caller != 1)
 		return release(ca);
 	umad_ca_release_2007(ca);
 	return 0;
@@ -59,9 +60,8 @@ int umad_release_ca(struct umad_ca *ca)
  * The caller owns the struct. It may be the shortest one of its soname, so no more than that is
  * written.
  */
-static int get_port_older(int caller, const char *name, int portnum, void *port)
+static int get_port_older(get_port_fn get, int caller, const char *name, int portnum, void *port)
 {
-	get_port_fn get = (get_port_fn)umad_now("umad_get_port");
 	release_port_fn release = (release_port_fn)umad_now("umad_release_port");
 	struct umad_port_now now = { 0 };
 	int result = get(name, portnum, &now);
@@ -85,7 +85,8 @@ int umad_get_port(const char *name, int portnum, void *port)
 
 	if (!get)
 		return -ENODEV;
-	return caller == 3 ? get(name, portnum, port) : get_port_older(caller, name, portnum, port);
+	return caller == 3 ? get(name, portnum, port)
+			   : get_port_older(get, caller, name, portnum, port);
 }
 
 static int release_port_2009(release_port_fn release, struct umad_port_2009 *port)
@@ -109,7 +110,7 @@ int umad_release_port(void *port)
 	release_port_fn release = (release_port_fn)umad_now("umad_release_port");
 	int caller = CALLER();
 
-	if (!release || !port)
+	if (!port || (caller != 1 && !release))
 		return -ENODEV;
 	if (caller == 1)
 		return 0;

@@ -20,7 +20,7 @@ static void complain(const char *reason)
 	const char *verbose = secure_getenv("XRC_COMPAT_VERBOSE"); /* read as in base/settings.c */
 
 	if (!atomic_exchange(&missing, true) && verbose && *verbose && *verbose != '0')
-		fprintf(stderr, "xrc-compat: libibumad.so.%d: %s; the umad functions fail\n",
+		fprintf(stderr, "xrc-compat: libibumad.so.%d: %s; umad_init() fails\n",
 			SONAME_VERSION, reason);
 }
 

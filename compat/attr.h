@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Today's struct has grown at its end. So the library only ever copies the size of the old one. */
+/* The library copies the size of the old struct, which must fit into today's. */
 _Static_assert(sizeof(struct legacy_qp_attr) < sizeof(struct ibv_qp_attr),
 	       "today's struct has grown at its end");
 

@@ -13,16 +13,6 @@
 
 PER_PROCESS struct device_domain_list device_domains;
 
-/* A forked child must not write its parent's table. Lock held. */
-static void begin_table(void)
-{
-	static PER_PROCESS bool begun;
-
-	if (!begun)
-		regtab_forget();
-	begun = true;
-}
-
 static struct regtab_key key_of(const struct ibv_context *context, const struct stat *file)
 {
 	struct regtab_key key = {
@@ -59,13 +49,17 @@ static bool is_same(const struct device_domain *a, const struct device_domain *b
 
 struct device_domain *device_domain_add(struct device_domain *added)
 {
+	static PER_PROCESS bool begun;
 	struct device_domain *found;
 
 	LIST_FOREACH(found, &device_domains, link)
 		if (is_same(found, added))
 			return found;
 	LIST_INSERT_HEAD(&device_domains, added, link);
-	begin_table();
+	/* A forked child must not write its parent's table. */
+	if (!begun)
+		regtab_forget();
+	begun = true;
 	if (added->has_inode)
 		added->entry = regtab_open(&added->key);
 	return added;
@@ -100,7 +94,6 @@ void device_domain_show(void)
 	int err;
 
 	state_lock();
-	begin_table();
 	err = regtab_show();
 	state_unlock();
 	if (err)

@@ -18,7 +18,7 @@ post_srq_recv_fn ops_provider_post_srq_recv(const struct ibv_context *context)
 
 static struct ops_device *unused_entry(void)
 {
-	struct ops_device *device = ops_device(NULL);
+	struct ops_device *device = ops_device(NULL); /* a closed device's entry has no context */
 
 	if (device)
 		return device;
@@ -46,6 +46,7 @@ static struct ops_device *note_device(struct ibv_context *context)
 	device->post_srq_recv = context->ops.post_srq_recv;
 	device->poll_cq = context->ops.poll_cq;
 	device->numbers = NULL;
+	device->posts_hooked = false;
 	atomic_store_explicit(&device->context, context, memory_order_release);
 	return device;
 }
@@ -56,8 +57,10 @@ int ops_hook_post_srq_recv(struct ibv_context *context, post_srq_recv_fn hook)
 
 	state_lock();
 	device = note_device(context);
-	if (device)
+	if (device && !device->posts_hooked) {
+		device->posts_hooked = true;
 		__atomic_store_n(&context->ops.post_srq_recv, hook, __ATOMIC_RELEASE);
+	}
 	state_unlock();
 	return device ? 0 : -ENOMEM;
 }
@@ -71,7 +74,6 @@ int ops_hook_poll_cq(struct ibv_context *context, poll_cq_fn hook)
 		return -ENOMEM;
 	state_lock();
 	device = note_device(context);
-	/* Once: softhca may have hooked this hook, and that is not the provider's function. */
 	if (device && !device->numbers) {
 		device->numbers = numbers;
 		__atomic_store_n(&context->ops.poll_cq, hook, __ATOMIC_RELEASE);

@@ -4,7 +4,7 @@
  *
  * ibv_post_srq_recv and ibv_poll_cq were inline in old headers and call the slots of the ops table
  * in the context. The library hooks post_srq_recv on devices with SRQ images and poll_cq on devices
- * with two-way QPs. Every other slot stays the provider's.
+ * of two-way programs. Every other slot stays the provider's.
  */
 #ifndef COMPAT_OPS_H
 #define COMPAT_OPS_H
@@ -12,6 +12,7 @@
 #include <two_way/qp_numbers.h>
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <infiniband/verbs.h>
 
 typedef int (*post_srq_recv_fn)(struct ibv_srq *srq, struct ibv_recv_wr *wr,
@@ -24,6 +25,7 @@ struct ops_device {
 	post_srq_recv_fn post_srq_recv;
 	poll_cq_fn poll_cq;
 	const struct qp_numbers *numbers;	/* where poll_cq is hooked */
+	bool posts_hooked;
 	struct ops_device *next;
 };
 
@@ -42,9 +44,11 @@ static inline struct ops_device *ops_device(const struct ibv_context *context)
 /* Returns the provider's own function, hooked or not. */
 post_srq_recv_fn ops_provider_post_srq_recv(const struct ibv_context *context);
 
-/* Puts a hook into the slot; a second hook replaces the first. Returns 0 or -ENOMEM. */
+/*
+ * Each puts a hook into its slot once for a device: softhca may have hooked the hook, and that is
+ * not the provider's function. Returns 0 or -ENOMEM.
+ */
 int ops_hook_post_srq_recv(struct ibv_context *context, post_srq_recv_fn hook);
-/* Puts a hook into the slot unless the library has one there. Returns 0 or -ENOMEM. */
 int ops_hook_poll_cq(struct ibv_context *context, poll_cq_fn hook);
 
 /* The device is closed; another device may get its memory. Lock held. */

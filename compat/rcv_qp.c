@@ -6,8 +6,8 @@
 
 #include <base/log.h>
 #include <base/summary.h>
-#include <modern/half.h>
 #include <modern/modern.h>
+#include <two_way/half.h>
 #include <two_way/qp_numbers.h>
 
 #include <errno.h>
@@ -50,7 +50,6 @@ static struct rcv_qp *find_settled(struct device_domain *device_domain, uint32_t
 /* Returns the settled registration, or a new one, which is OPENING. NULL: no memory. */
 static struct rcv_qp *find_or_insert(struct device_domain *device_domain, uint32_t qp_num)
 {
-	const void *key = key_of(qp_num);
 	struct rcv_qp *rcv_qp = find_settled(device_domain, qp_num);
 
 	if (rcv_qp)
@@ -61,7 +60,7 @@ static struct rcv_qp *find_or_insert(struct device_domain *device_domain, uint32
 	rcv_qp->qp_num = qp_num;
 	rcv_qp->phase = OPENING;
 	rcv_qp->device_domain = device_domain;
-	if (handle_set(&device_domain->rcv_qps, key, rcv_qp)) {
+	if (handle_set(&device_domain->rcv_qps, key_of(qp_num), rcv_qp)) {
 		free(rcv_qp);
 		return NULL;
 	}
@@ -146,6 +145,7 @@ static int create_in(struct domain *domain, struct rcv_qp **made, struct ibv_qp 
 	if (err)
 		return err;
 	*made = claim_created(domain->device_domain, (*qp)->qp_num);
+	/* A handle that the kernel refuses to end, ends when the device is closed. */
 	if (!*made) {
 		modern_destroy_qp(*qp);
 		return -ENOMEM;
@@ -258,6 +258,7 @@ int rcv_qp_unregister(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 
 void rcv_qp_end_all(struct device_domain *device_domain)
 {
+	/* The lock is not held: after domain_take() no other thread can reach the map. */
 	HANDLE_EACH(mapping, &device_domain->rcv_qps) {
 		struct rcv_qp *rcv_qp = mapping->object;
 

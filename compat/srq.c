@@ -68,7 +68,7 @@ int srq_create(struct ibv_pd *pd, struct legacy_xrc_domain *ldom, struct ibv_cq 
 	struct domain *domain;
 	int err;
 
-	if (!pd || !cq || !attr || cq->context != pd->context)
+	if (!cq || !attr || cq->context != pd->context)
 		return -EINVAL;
 	if (attr->attr.max_wr > LEGACY_MAX_WR || attr->attr.max_sge > LEGACY_MAX_SGE)
 		return -EINVAL;

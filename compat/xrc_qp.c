@@ -7,8 +7,8 @@
 #include <base/handle.h>
 #include <base/log.h>
 #include <base/summary.h>
-#include <modern/half.h>
 #include <modern/modern.h>
+#include <two_way/half.h>
 #include <two_way/pair.h>
 #include <two_way/qp_numbers.h>
 
@@ -38,7 +38,7 @@ static bool is_valid(const struct ibv_pd *pd, const struct legacy_qp_init_attr *
 	       attr->cap.max_inline_data < INLINE_DATA_ABSURD;
 }
 
-/* The old struct is today's with the domain appended. */
+/* qp_type and srq are left out: modern_create_ini_qp() sets them. */
 static struct ibv_qp_init_attr init_attr_from_legacy(const struct legacy_qp_init_attr *attr)
 {
 	return (struct ibv_qp_init_attr){

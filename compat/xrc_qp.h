@@ -11,14 +11,15 @@
 #define COMPAT_XRC_QP_H
 
 #include <abi/legacy.h>
-#include <two_way/pair.h>
+
+#include <stdbool.h>
 
 struct xrc_qp;
 
 /*
- * attr->qp_type is LEGACY_QPT_XRC. attr->cap is updated with what was allocated, receive capacities
- * 0. -EINVAL: pd, a CQ or the domain is missing or of another device, or an SRQ is given (contract
- * 5.3). -ENOMEM: no memory, or (with a warning) the device gives no neighbouring numbers.
+ * attr->qp_type is LEGACY_QPT_XRC. attr->cap gets what was allocated, receive capacities 0.
+ * -EINVAL: pd, a CQ or the domain is missing or of another device, an SRQ is given (contract 5.3),
+ * or max_inline_data >= 64 KiB. -ENOMEM: no memory, or (with a warning) no neighbouring numbers.
  */
 int xrc_qp_create(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, bool two_way,
 		  struct ibv_qp **qp);

@@ -124,11 +124,14 @@ uint32_t message_key(uint32_t receiver, uint32_t round, uint32_t number)
 	return receiver << 24 | round << 8 | number;
 }
 
-/* A linear congruential generator, so that a byte of another place or message is noticed. */
+/* A linear congruential generator, so that bytes of another place or message are noticed. */
 void message_fill(void *buffer, uint32_t size, uint32_t key)
 {
 	uint64_t *words = buffer, word = key;
 
-	for (uint32_t i = 0; i < (size + 7) / 8; i++)
-		words[i] = word = word * 6364136223846793005u + 1442695040888963407u;
+	for (uint32_t i = 0; i < (size + 7) / 8; i++) {
+		word = word * 6364136223846793005u + 1442695040888963407u;
+		/* The low bits of the word depend on the low bits of the key alone. */
+		words[i] = word ^ word >> 32;
+	}
 }

@@ -7,7 +7,7 @@
 
 /*
  * Whether dlsym() on this handle searches libibverbs.so.1 for a verb. It does so on the handle of
- * libibverbs itself, and on that of a plugin linked with it.
+ * libibverbs itself, and on that of a plugin linked with it. False for the program's own handle.
  * @handle: any that dlsym() accepts
  */
 bool dl_handle_finds_libibverbs(void *handle, const char *verb);

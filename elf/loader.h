@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The loader's own dlsym and dlvsym, which the shim interposes.
+ * The loader's own dlsym and dlvsym, which the shim interposes, and the blocking of signals.
  *
  * The first object behind this library that defines them counts: libc, libdl or another interposer.
  * If a plugin brought this library, libc is not behind it. Then the first object of all counts.

@@ -7,7 +7,7 @@
  * today's. Destroy each object by the API that created it. ibv_query_qp of a legacy XRC QP writes
  * OFED's struct ibv_qp_init_attr, which is 8 bytes longer than today's (4 on i386). Every function
  * except xrc_compat_srq() returns NULL with errno EINVAL for an object that does not belong to
- * xrc-compat.
+ * xrc-compat. All return NULL with errno ENOSYS if no usable libibverbs is installed.
  */
 #ifndef XRC_COMPAT_H
 #define XRC_COMPAT_H

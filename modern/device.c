@@ -4,13 +4,8 @@
 #include "status.h"
 #include "table.h"
 
-#include <elf/loader.h>
-
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdatomic.h>
-#include <string.h>
 
 uint64_t modern_device_guid(const struct ibv_context *context)
 {
@@ -32,37 +27,6 @@ int modern_open_device(struct ibv_device *device, struct ibv_context **context)
 int modern_close_device(struct ibv_context *context)
 {
 	return modern_status(modern_table.close_device(context));
-}
-
-/* By the name of the provider's file: libmlx4-rdmav34.so or libmlx4.so.1. */
-static bool is_of_libmlx4(const void *function)
-{
-	sigset_t before;
-	Dl_info info;
-	bool found;
-
-	loader_hold_signals(&before);
-	found = dladdr(function, &info);
-	loader_release_signals(&before);
-	return found && info.dli_fname &&
-	       !strncmp(basename(info.dli_fname), "libmlx4", strlen("libmlx4"));
-}
-
-/* Asks the loader once in a process whose adapters are of one family. */
-bool modern_tags_tgt_qps(struct ibv_context *context)
-{
-	static const void *_Atomic known[2];	/* create_qp_ex with this answer */
-	struct verbs_context *verbs = verbs_get_ctx_op(context, create_qp_ex);
-	const void *function = verbs ? (const void *)verbs->create_qp_ex : NULL;
-	bool tags;
-
-	if (!function || function == atomic_load(&known[false]))
-		return false;
-	if (function == atomic_load(&known[true]))
-		return true;
-	tags = is_of_libmlx4(function);
-	atomic_store(&known[tags], function);
-	return tags;
 }
 
 int modern_open_xrcd(struct ibv_context *context, int fd, int oflag, struct ibv_xrcd **xrcd)

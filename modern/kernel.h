@@ -12,8 +12,8 @@
 #include <infiniband/verbs.h>
 
 /*
- * Each returns 0 or a positive errno. The caller of open has set qp_context, qp_num and qp_type;
- * open sets the rest. Query fills in everything but rate_limit.
+ * Each returns 0 or a positive errno. The caller of open has set context, qp_context, qp_num and
+ * qp_type; open sets handle, state, and what counts events. Query fills in all but rate_limit.
  */
 int kernel_uverbs_open_qp(struct ibv_xrcd *xrcd, struct ibv_qp *qp);
 int kernel_uverbs_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);

@@ -31,7 +31,7 @@ void modern_start_tracer(void);
 /* The file that modern_load() has found, as the loader names it; "" before that. */
 extern const char *modern_library_path;
 
-/* The library or function that modern_load() has not found, or "". */
+/* The library or function that was not found. Valid after modern_load() has failed. */
 extern const char *_Atomic modern_missing;
 
 /* Domains. oflag: O_CREAT, O_EXCL; fd -1: a private one. Errors: kernel ib_uverbs_open_xrcd. */

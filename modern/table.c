@@ -115,13 +115,13 @@ static void publish(void)
 static int search_and_publish(void *library)
 {
 	struct found found = { .table = own };
-	const char *name = library ? look_up_functions(library, &found.table) : LIBRARY;
+	const char *missing = library ? look_up_functions(library, &found.table) : LIBRARY;
 	Dl_info info;
 
-	if (name) {
+	if (missing) {
 		if (library)
 			dlclose(library);
-		atomic_store(&modern_missing, name);
+		atomic_store(&modern_missing, missing);
 		return -ENOSYS;
 	}
 	/* The library stays open, because the table has pointers to its functions. */
@@ -130,6 +130,7 @@ static int search_and_publish(void *library)
 			     : "";
 	to_publish = &found;
 	pthread_once(&once, publish);
+	to_publish = NULL;
 	return 0;
 }
 

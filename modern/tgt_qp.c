@@ -5,14 +5,18 @@
 #include "status.h"
 #include "table.h"
 
+#include <elf/loader.h>
+
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 /* ---- the use of a handle ---- */
 
-/* The qp_context of each of our handles points to one of these. No program has their addresses. */
+/* The qp_context of each of our handles points to one of these, that of no other QP. */
 static struct mark {
 	enum modern_tgt_use use;
 	bool opened;	/* false: created */
@@ -20,8 +24,6 @@ static struct mark {
 	{ MODERN_TGT_REGISTERED, false }, { MODERN_TGT_PAIRED, false },
 	{ MODERN_TGT_REGISTERED, true }, { MODERN_TGT_TRANSIENT, true },
 };
-
-#define MARKS (sizeof(marks) / sizeof(marks[0]))
 
 static struct mark *mark_for(enum modern_tgt_use use, bool opened)
 {
@@ -37,7 +39,7 @@ static ORDERED_BY_KERNEL const struct mark *mark_of(const struct ibv_qp *qp)
 {
 	const struct mark *mark = qp->qp_context;
 
-	return mark >= marks && mark < marks + MARKS ? mark : NULL;
+	return (uintptr_t)mark - (uintptr_t)marks < sizeof(marks) ? mark : NULL;
 }
 
 ORDERED_BY_KERNEL enum modern_tgt_use modern_tgt_use_of(const struct ibv_qp *qp, uint32_t *qp_num)
@@ -133,4 +135,35 @@ int modern_open_tgt_qp(struct ibv_xrcd *xrcd, uint32_t qp_num, enum modern_tgt_u
 	atomic_store_explicit(&opened->open, true, memory_order_release);
 	*qp = &opened->qp;
 	return 0;
+}
+
+/* By the name of the provider's file: libmlx4-rdmav34.so or libmlx4.so.1. */
+static bool is_of_libmlx4(const void *function)
+{
+	sigset_t before;
+	Dl_info info;
+	bool found;
+
+	loader_hold_signals(&before);
+	found = dladdr(function, &info);
+	loader_release_signals(&before);
+	return found && info.dli_fname &&
+	       !strncmp(basename(info.dli_fname), "libmlx4", strlen("libmlx4"));
+}
+
+/* Asks the loader once in a process whose adapters are of one family. */
+bool modern_tags_tgt_qps(struct ibv_context *context)
+{
+	static const void *_Atomic known[2]; /* create_qp_ex with this answer */
+	struct verbs_context *verbs = verbs_get_ctx_op(context, create_qp_ex);
+	const void *function = verbs ? (const void *)verbs->create_qp_ex : NULL;
+	bool tags;
+
+	if (!function || function == atomic_load(&known[false]))
+		return false;
+	if (function == atomic_load(&known[true]))
+		return true;
+	tags = is_of_libmlx4(function);
+	atomic_store(&known[tags], function);
+	return tags;
 }

@@ -76,6 +76,7 @@ deps_table() {
 	more|python:yaml|reads what softhca's page on CI gives in YAML|python3-yaml|python3-pyyaml|python3-PyYAML
 	fresh|cmd:debootstrap|makes fresh systems of other releases|debootstrap|debootstrap|debootstrap
 	release|cmd:dh|makes the Debian packages|debhelper build-essential|debhelper dpkg-dev|debhelper dpkg
+	release|pkg:libfabric|softhca between machines, in the packages|libfabric-dev|libfabric-devel|libfabric-devel
 	release|cmd:rpmbuild|makes the RPM packages|rpm|rpm-build|rpm-build
 	kernel|cmd:busybox|the first programs in the guest that boots a kernel|busybox-static|busybox|busybox-static
 	kernel|cmd:depmod|finds the modules that the guest needs|kmod|kmod|kmod
@@ -164,9 +165,11 @@ deps_manager() {
 }
 
 # deps_quietly COMMAND...: shows the output only if COMMAND fails. On a terminal it shows the last
-# line while COMMAND runs. The caller may have set -e.
-deps_quietly() {
-	quietly_dir=$(mktemp -d) || return 1
+# line while COMMAND runs. The caller may have set -e, and COMMAND may call this, too.
+deps_quietly() (
+	quietly_dir=$(mktemp -d) || exit 1
+	trap 'rm -rf "$quietly_dir"' EXIT
+	trap 'exit 130' INT TERM
 	quietly_status=0
 	if [ -t 1 ]; then
 		{
@@ -178,9 +181,8 @@ deps_quietly() {
 		"$@" >"$quietly_dir/log" 2>&1 </dev/null || quietly_status=$?
 	fi
 	[ "$quietly_status" -eq 0 ] || cat "$quietly_dir/log"
-	rm -rf "$quietly_dir"
-	return "$quietly_status"
-}
+	exit "$quietly_status"
+)
 
 deps_last_line() {
 	while IFS= read -r quietly_line; do

@@ -1,21 +1,24 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 # Fresh systems of releases of Debian, made by debootstrap from the mirror of this machine's apt.
-# Sourced after deps.sh; POSIX sh.
+# Sourced after deps.sh. fresh_copy takes the path of the top directory from $top. POSIX sh.
 
 fresh_home=${XDG_CACHE_HOME:-${HOME-}/.cache}/xrc-compat
 # The file of a copied system that names the directory of its cached packages.
 fresh_note=/var/cache/apt/fresh-archives
 
-# fresh_mirror: where apt gets this system's own packages.
+# fresh_mirror: where apt gets packages of Debian.
 fresh_mirror() {
-	apt-get indextargets --format '$(CREATED_BY) $(COMPONENT) $(REPO_URI)' 2>/dev/null |
-		awk '$1 == "Packages" && $2 == "main" && $3 !~ /security/ { print $3; exit }'
+	apt-get indextargets --format '$(CREATED_BY) $(COMPONENT) $(ORIGIN) $(REPO_URI)' 2>/dev/null |
+		awk '$1 $2 $3 == "PackagesmainDebian" && $4 !~ /security/ { print $4; exit }'
 }
 
 # fresh_own_suite: the release of this machine; bookworm if it is not Debian.
 fresh_own_suite() {
-	fresh_name=$(. /etc/os-release && [ "$ID" = debian ] && echo "${VERSION_CODENAME:-sid}")
-	echo "${fresh_name:-bookworm}"
+	(
+		. /etc/os-release
+		[ "$ID" = debian ] || VERSION_CODENAME=bookworm
+		echo "${VERSION_CODENAME:-sid}"
+	)
 }
 
 # fresh_why_not: prints why no fresh system can be made here. Fails if one can be made.
@@ -48,16 +51,23 @@ fresh_work() {
 	trap 'exit 130' INT TERM
 }
 
-# fresh_expire SUITE: removes that system and its packages if they are older than 30 days.
+# fresh_expire: removes systems and packages that are older than 30 days.
 fresh_expire() {
-	find "$fresh_home" -mindepth 1 -maxdepth 1 -name "$1" -mtime +30 -exec rm -rf --one-file-system {} +
-	find "$fresh_home" -mindepth 2 -maxdepth 2 -path "*/$1.archives/*.deb" -mtime +30 -delete
+	find "$fresh_home" -mindepth 1 -maxdepth 1 -type d ! -name '*.archives' -mtime +30 \
+		-exec rm -rf --one-file-system {} +
+	find "$fresh_home" -mindepth 2 -maxdepth 2 -path '*.archives/*.deb' -mtime +30 -delete
 }
 
 # fresh_make SUITE: makes that system in the cache, unless it is there.
 fresh_make() {
+	case $1 in
+	'' | *[!a-z]*)
+		echo "$1: no release of Debian" >&2
+		return 1
+		;;
+	esac
 	[ ! -e "$fresh_home/$1/etc/debian_version" ] || return 0
-	rm -rf "$fresh_home/$1.new"
+	rm -rf --one-file-system "$fresh_home/$1.new"
 	echo "Making a fresh system of $1 in $fresh_home" >&2
 	debootstrap --variant=minbase "$1" "$fresh_home/$1.new" "$(fresh_mirror)" >"$fresh_home/$1.log" 2>&1 || {
 		tail -n 20 "$fresh_home/$1.log" >&2
@@ -67,25 +77,24 @@ fresh_make() {
 	mv "$fresh_home/$1.new" "$fresh_home/$1"
 }
 
-# fresh_base SUITE: prints the directory of that system, which has nothing added. The lock makes a
-# second script wait while the first one makes it.
+# fresh_base SUITE ROOT: copies that system, which has nothing added, to ROOT. The lock makes a second
+# script wait while the first one makes or copies a system.
 fresh_base() {
 	mkdir -p "$fresh_home" || return 1
 	(
 		flock 9
-		fresh_expire "$1"
-		fresh_make "$1"
-	) 9>"$fresh_home/$1.lock" || return 1
-	echo "$fresh_home/$1"
+		fresh_expire
+		fresh_make "$1" && cp -a --one-file-system "$fresh_home/$1" "$2"
+	) 9>"$fresh_home/lock"
 }
 
-# fresh_copy SUITE ROOT: copies the system to ROOT, with this machine's name servers and the cached
-# packages.
+# fresh_copy SUITE ROOT: copies the system to ROOT, with this machine's name servers, the cached
+# packages, and what scripts in it may source.
 fresh_copy() {
 	fresh_archives=$fresh_home/$1.archives
-	fresh_from=$(fresh_base "$1") || return 1
+	fresh_base "$1" "$2" || return 1
 	mkdir -p "$fresh_archives" || return 1
-	cp -a --one-file-system "$fresh_from" "$2" || return 1
+	cp "$top/scripts/inside.sh" "$2/opt" || return 1
 	cp "$fresh_archives"/*.deb "$2/var/cache/apt/archives/" 2>/dev/null || :
 	echo "$fresh_archives" >"$2$fresh_note" || return 1
 	# A mirror may be out of date.

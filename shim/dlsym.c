@@ -21,11 +21,8 @@
 #define TAIL_CALLER
 #else
 #define TAIL_CALL
-/*
- * The counters of scripts/coverage would come between the call and the return, and prevent a tail
- * call.
- */
-#define TAIL_CALLER __attribute__((optimize("O2"), no_profile_instrument_function))
+/* The counters of scripts/coverage would prevent a tail call. */
+#define TAIL_CALLER __attribute__((no_profile_instrument_function))
 #endif
 
 /* Declared only for their addresses. */

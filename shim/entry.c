@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* How every exported function begins and ends. */
+/* How a verb that is not passed on begins and ends. */
 #include <base/log.h>
 #include <base/settings.h>
 #include <base/summary.h>
@@ -27,7 +27,7 @@ static void print_banner(void)
 
 atomic_bool shim_begun;
 
-/* The loader has its lock anyway, and the program has no signal handler yet. */
+/* The loader has its lock anyway, and the program no signal handler, unless a plugin brought us. */
 __attribute__((constructor)) static void start_process(void)
 {
 	if (!modern_find())
@@ -68,16 +68,16 @@ static __attribute__((noinline, cold)) int find_libibverbs(void)
 	return err;
 }
 
-/*
- * Calls shim_enter(), because a thread must not be cancelled inside the loader. Any verb without
- * arguments will do: shim_pass() leaves no record of the call.
- */
+/* A thread must not be cancelled inside the loader. */
 __attribute__((cold)) bool shim_begin(void)
 {
-	struct entry entry;
-	int err = shim_enter(&entry, VERB_ibv_get_async_event, NULL);
+	int saved_errno = errno, err;
+	struct cancel_hold hold;
 
-	shim_pass(&entry);
+	cancel_hold(&hold);
+	err = find_libibverbs();
+	cancel_release(&hold);
+	errno = saved_errno;
 	return !err;
 }
 

@@ -21,8 +21,8 @@ static NOT_ORDINARY int get_async_event(struct ibv_context *context,
 /*
  * Legacy: a receive QP's event has bit 31 set in its type and the number in the union.
  * Modern: an ordinary event of the handle that a registration holds.
- * Difference: the upper half of the union is zero; the old library left it unwritten. If a thread
- * is cancelled before it gets its event, that event counts as acknowledged.
+ * Difference: since Linux 5.8 only the creator of a receive QP gets its events. The upper half of
+ * the union is zero. If a thread is cancelled before it gets its event, that one is acknowledged.
  */
 int ibv_get_async_event(struct ibv_context *context, struct legacy_async_event *event)
 {

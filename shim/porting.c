@@ -7,10 +7,10 @@
 
 #include "shim.h"
 
-/* -EINVAL for NULL, as xrc_compat.h says. */
-static void *leave_found(const struct entry *entry, void *found)
+/* -EINVAL if nothing was found, as xrc_compat.h says. */
+static void *leave_found(const struct entry *entry, int err, void *found)
 {
-	return shim_leave_made(entry, found ? 0 : -EINVAL, found);
+	return shim_leave_made(entry, err || found ? err : -EINVAL, found);
 }
 
 struct ibv_xrcd *xrc_compat_xrcd(struct legacy_xrc_domain *ldom)
@@ -18,7 +18,7 @@ struct ibv_xrcd *xrc_compat_xrcd(struct legacy_xrc_domain *ldom)
 	struct entry entry;
 	int err = shim_enter(&entry, VERB_xrc_compat_xrcd, NULL);
 
-	return leave_found(&entry, err ? NULL : domain_xrcd(ldom));
+	return leave_found(&entry, err, err ? NULL : domain_xrcd(ldom));
 }
 SHIM_EXPORT(xrc_compat_xrcd);
 
@@ -27,7 +27,7 @@ struct legacy_xrc_domain *xrc_compat_domain(struct ibv_xrcd *xrcd)
 	struct entry entry;
 	int err = shim_enter(&entry, VERB_xrc_compat_domain, NULL);
 
-	return leave_found(&entry, err ? NULL : domain_of_xrcd(xrcd));
+	return leave_found(&entry, err, err ? NULL : domain_of_xrcd(xrcd));
 }
 SHIM_EXPORT(xrc_compat_domain);
 
@@ -36,7 +36,7 @@ struct ibv_srq *xrc_compat_srq(struct ibv_srq *legacy)
 	struct entry entry;
 	int err = shim_enter(&entry, VERB_xrc_compat_srq, NULL);
 
-	return leave_found(&entry, err ? NULL : srq_unwrap(legacy));
+	return leave_found(&entry, err, err ? NULL : srq_unwrap(legacy));
 }
 SHIM_EXPORT(xrc_compat_srq);
 
@@ -45,7 +45,7 @@ struct ibv_srq *xrc_compat_legacy_srq(struct ibv_srq *srq)
 	struct entry entry;
 	int err = shim_enter(&entry, VERB_xrc_compat_legacy_srq, NULL);
 
-	return leave_found(&entry, err ? NULL : srq_image_of_real(srq));
+	return leave_found(&entry, err, err ? NULL : srq_image_of_real(srq));
 }
 SHIM_EXPORT(xrc_compat_legacy_srq);
 
@@ -54,7 +54,7 @@ struct ibv_qp *xrc_compat_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num
 	struct entry entry;
 	int err = shim_enter(&entry, VERB_xrc_compat_rcv_qp, NULL);
 
-	return leave_found(&entry, err ? NULL : rcv_qp_handle(ldom, qp_num));
+	return leave_found(&entry, err, err ? NULL : rcv_qp_handle(ldom, qp_num));
 }
 SHIM_EXPORT(xrc_compat_rcv_qp);
 
@@ -64,6 +64,6 @@ struct ibv_qp *xrc_compat_target_qp(struct ibv_qp *legacy)
 	int err = shim_enter(&entry, VERB_xrc_compat_target_qp, NULL);
 	struct xrc_qp *xrc_qp = err ? NULL : xrc_qp_find(legacy);
 
-	return leave_found(&entry, xrc_qp ? xrc_qp_target(xrc_qp) : NULL);
+	return leave_found(&entry, err, xrc_qp ? xrc_qp_target(xrc_qp) : NULL);
 }
 SHIM_EXPORT(xrc_compat_target_qp);

@@ -27,7 +27,7 @@ SHIM_EXPORT(ibv_create_xrc_rcv_qp);
  * Legacy: every process that has the domain open may modify, registered or not; full RC masks.
  * Modern: ibv_modify_qp on the QP of its creator; on a handle opened for a registration or for this
  * call, the kernel's MODIFY_QP (modern/kernel.h).
- * Difference: none known.
+ * Difference: RTS to SQD is EINVAL on mlx5, whose driver lacks it.
  */
 int ibv_modify_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num,
 			  struct legacy_qp_attr *attr, int mask)
@@ -85,7 +85,7 @@ SHIM_EXPORT(ibv_reg_xrc_rcv_qp);
 /*
  * Legacy: one unreg undoes any number of regs; the last one of all processes ends the QP.
  * Modern: ibv_destroy_qp of the creator's QP, or the kernel's DESTROY_QP of an opened handle.
- * Difference: NULL and stale domains are EINVAL; the old library crashed.
+ * Difference: NULL and stale domains are EINVAL; the kernel drops unread events of the QP.
  */
 int ibv_unreg_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 {

@@ -80,13 +80,13 @@ void *shim_leave_made(const struct entry *entry, int err, void *made);
 void shim_pass(const struct entry *entry);
 
 /*
- * The hooks: for post_srq_recv of a device with images, for poll_cq of a device with two-way QPs.
+ * The hooks: post_srq_recv of a device with images, poll_cq of a device of a two-way program.
  */
 int shim_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
 int shim_poll_cq_tagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 int shim_poll_cq_untagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 
-/* Hooks poll_cq of a device with two-way QPs. Returns 0 or -ENOMEM. */
+/* Hooks poll_cq of a device of a two-way program. Returns 0 or -ENOMEM. */
 int shim_hook_poll_cq(struct ibv_context *context);
 
 /*

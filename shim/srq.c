@@ -24,7 +24,7 @@ static int hook_device(struct ibv_context *context)
  * Legacy: an SRQ with its number readable in the struct; attr's max_wr and max_sge are updated,
  * srq_limit is ignored.
  * Modern: ibv_create_srq_ex(IBV_SRQT_XRC), ibv_get_srq_num; the caller gets an image of the SRQ.
- * Difference: NULL arguments are EINVAL; the old library crashed.
+ * Difference: NULL arguments are EINVAL; the old library crashed. errno is always set.
  */
 struct ibv_srq *ibv_create_xrc_srq(struct ibv_pd *pd, struct legacy_xrc_domain *ldom,
 				   struct ibv_cq *cq, struct ibv_srq_init_attr *attr)
@@ -110,7 +110,7 @@ static NOT_ORDINARY int destroy_srq(struct ibv_srq *srq)
 /*
  * Legacy: today's verb.
  * Modern: ibv_destroy_srq of the SRQ behind an image. The image is freed with it.
- * Difference: none known.
+ * Difference: a cancelled thread waits for the acknowledgements first. Completions stay on mlx5.
  */
 int ibv_destroy_srq(struct ibv_srq *srq)
 {

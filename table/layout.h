@@ -83,4 +83,7 @@ static inline size_t regtab_size(uint32_t place_count)
  */
 uint64_t regtab_start(const char *stat);
 
+/* Makes a memory file that can be sealed. Returns its descriptor, or -errno. */
+int regtab_make_file(const char *name);
+
 #endif

@@ -16,7 +16,13 @@
 #define MFD_NOEXEC_SEAL 8u
 #endif
 
-static struct regtab_file *own;		/* NULL: this process has opened no domain yet */
+/* NULL: this process has opened no domain yet. The magic is in the memory file only. */
+static struct regtab_file *own;
+/*
+ * The memory file, NULL if there is none. A child that has become another user can still write to
+ * it, so it is never read here.
+ */
+static struct regtab_file *shown;
 static uint32_t used;			/* places */
 static uint32_t next_place;		/* where the search for a free one begins */
 static uint32_t missing;		/* registrations without a place, also while own is NULL */
@@ -26,24 +32,6 @@ static dev_t own_dev;
 static ino_t own_ino;
 
 /* ---- memory ---- */
-
-/* Fills in all but the members before place_count, which fill_file() sets. */
-static void copy_content(struct regtab_file *to, uint32_t place_count)
-{
-	size_t begin = offsetof(struct regtab_file, domains);
-
-	to->place_count = place_count;
-	to->missing = missing;
-	if (own)
-		memcpy(to->domains, own->domains, regtab_size(own->place_count) - begin);
-}
-
-static void replace_memory(struct regtab_file *by)
-{
-	if (own)
-		munmap(own, regtab_size(own->place_count));
-	own = by;
-}
 
 /* False also if the program has closed the descriptor and opened a file of its own there. */
 static bool is_visible(void)
@@ -58,23 +46,43 @@ static void close_file(void)
 	if (is_visible())
 		close(own_fd);
 	own_fd = -1;
+	if (shown)
+		munmap(shown, regtab_size(own->place_count));
+	shown = NULL;
 }
 
 /* Readers do not see the new table until regtab_show(). False: no memory, the old one stays. */
 static bool resize(uint32_t place_count)
 {
-	void *memory = mmap(NULL, regtab_size(place_count), PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct regtab_file *memory = mmap(NULL, regtab_size(place_count), PROT_READ | PROT_WRITE,
+					  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (memory == MAP_FAILED)
 		return false;
-	copy_content(memory, place_count);
-	close_file();
-	replace_memory(memory);
+	if (own) {
+		memcpy(memory, own, regtab_size(own->place_count));
+		close_file();
+		munmap(own, regtab_size(own->place_count));
+	} else {
+		memory->layout = REGTAB_LAYOUT;
+		memory->start = regtab_start("/proc/self/stat");
+		memory->pid = (uint32_t)getpid();
+		memory->missing = missing;
+	}
+	memory->place_count = place_count;
+	own = memory;
 	return true;
 }
 
 /* ---- content ---- */
+
+/* Sets a member of the table, and the same of the memory file. */
+#define SET(member, value) \
+	do { \
+		own->member = (value); \
+		if (shown) \
+			__atomic_store_n(&shown->member, own->member, __ATOMIC_RELEASE); \
+	} while (0)
 
 int regtab_open(const struct regtab_key *key)
 {
@@ -84,12 +92,12 @@ int regtab_open(const struct regtab_key *key)
 		return REGTAB_NONE;
 	clock_gettime(CLOCK_REALTIME, &now);
 	for (int i = 0; i < (int)REGTAB_DOMAINS; i++) {
-		struct regtab_domain *domain = &own->domains[i];
-
-		if (domain->since)
+		if (own->domains[i].since)
 			continue;
-		domain->key = *key;
-		__atomic_store_n(&domain->since, (uint64_t)now.tv_sec, __ATOMIC_RELEASE);
+		own->domains[i].key = *key;
+		if (shown)
+			shown->domains[i].key = *key;
+		SET(domains[i].since, (uint64_t)now.tv_sec);
 		return i;
 	}
 	return REGTAB_NONE;
@@ -98,7 +106,7 @@ int regtab_open(const struct regtab_key *key)
 void regtab_close(int domain)
 {
 	if (domain != REGTAB_NONE)
-		__atomic_store_n(&own->domains[domain].since, 0, __ATOMIC_RELEASE);
+		SET(domains[domain].since, 0);
 }
 
 /* An eighth of the places stays free, so that the search for one is short. */
@@ -124,7 +132,7 @@ static void set_missing(uint32_t count)
 {
 	missing = count;
 	if (own)
-		own->missing = count;
+		SET(missing, count);
 }
 
 int regtab_enter(int domain, uint32_t qp_num, bool created)
@@ -136,10 +144,8 @@ int regtab_enter(int domain, uint32_t qp_num, bool created)
 		return REGTAB_NONE;
 	}
 	place = find_free_place();
-	__atomic_store_n(&own->places[place],
-			 REGTAB_REGISTERED | (created ? REGTAB_CREATED : 0) |
-				 (uint32_t)domain << 24 | REGTAB_QP_NUM(qp_num),
-			 __ATOMIC_RELAXED);
+	SET(places[place], REGTAB_REGISTERED | (created ? REGTAB_CREATED : 0) |
+				   (uint32_t)domain << 24 | REGTAB_QP_NUM(qp_num));
 	used++;
 	next_place = place + 1;
 	return (int)place;
@@ -151,7 +157,7 @@ void regtab_drop(int place)
 		set_missing(missing - 1);
 		return;
 	}
-	__atomic_store_n(&own->places[place], 0, __ATOMIC_RELAXED);
+	SET(places[place], 0);
 	used--;
 	next_place = (uint32_t)place;
 }
@@ -168,13 +174,13 @@ static bool exceeds_file_size(void)
 }
 
 /* Kernels before 6.3 refuse MFD_NOEXEC_SEAL, which hardened later ones require. */
-static int make_file(void)
+int regtab_make_file(const char *name)
 {
-	int fd = memfd_create(REGTAB_NAME, MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+	int fd = memfd_create(name, MFD_CLOEXEC | MFD_NOEXEC_SEAL);
 
 	if (fd < 0 && errno == EINVAL)
-		fd = memfd_create(REGTAB_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	return fd;
+		fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	return fd < 0 ? -errno : fd;
 }
 
 /* A high number, since programs expect low numbers for files of their own. */
@@ -186,8 +192,9 @@ static int move_up(int fd)
 	getrlimit(RLIMIT_NOFILE, &limit);
 	high = fcntl(fd, F_DUPFD_CLOEXEC,
 		     (int)(limit.rlim_cur < 1024 ? limit.rlim_cur : 1024) / 8 * 7);
+	high = high < 0 ? -errno : high;
 	close(fd);
-	return high < 0 ? -errno : high;
+	return high;
 }
 
 /* Memory is reserved here: without it, a store into the mapping would end in SIGBUS. */
@@ -218,16 +225,6 @@ uint64_t regtab_start(const char *stat)
 	return field ? strtoull(field, NULL, 10) : 0;
 }
 
-/* The magic is written last: a reader ignores a file without it. */
-static void fill_file(struct regtab_file *file)
-{
-	copy_content(file, own->place_count);
-	file->layout = REGTAB_LAYOUT;
-	file->start = regtab_start("/proc/self/stat");
-	file->pid = (uint32_t)getpid();
-	__atomic_store_n(&file->magic, REGTAB_MAGIC, __ATOMIC_RELEASE);
-}
-
 static int adopt_file(int fd)
 {
 	struct stat st;
@@ -236,8 +233,11 @@ static int adopt_file(int fd)
 
 	if (err)
 		return err;
-	fill_file(memory);
-	replace_memory(memory);
+	close_file();
+	memcpy(memory, own, regtab_size(own->place_count));
+	shown = memory;
+	/* A reader passes over a file without it. */
+	__atomic_store_n(&shown->magic, REGTAB_MAGIC, __ATOMIC_RELEASE);
 	own_fd = fd;
 	own_dev = st.st_dev;
 	own_ino = st.st_ino;
@@ -252,9 +252,9 @@ int regtab_show(void)
 		return 0;
 	if (exceeds_file_size())
 		return -EFBIG;
-	fd = make_file();
+	fd = regtab_make_file(REGTAB_NAME);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	fd = move_up(fd);
 	if (fd < 0)
 		return fd;
@@ -266,7 +266,7 @@ int regtab_show(void)
 
 void regtab_forget(void)
 {
-	own = NULL;
+	own = shown = NULL;
 	own_fd = -1;
 	used = next_place = missing = 0;
 }

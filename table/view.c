@@ -15,12 +15,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW) /* F_SEAL_SEAL is not needed to read */
 
 struct registration {
 	uint32_t qp_num;
@@ -83,7 +82,7 @@ static const char *check_file(int fd, const struct regtab_file *header)
 	return NULL;
 }
 
-/* Sets *file to a copy of the table, which the caller frees. Returns NULL, or a reason. */
+/* Sets *file to a copy to be freed; NULL while its process makes it. Returns NULL, or a reason. */
 static const char *read_file(int fd, struct regtab_file **file)
 {
 	struct regtab_file header = { .magic = 0 };
@@ -92,8 +91,8 @@ static const char *read_file(int fd, struct regtab_file **file)
 
 	if (pread(fd, &header, sizeof(header), 0) < 0)
 		return "it cannot be read";
-	reason = check_file(fd, &header);
-	if (reason)
+	reason = header.magic ? check_file(fd, &header) : NULL;
+	if (reason || !header.magic)
 		return reason;
 	size = (ssize_t)regtab_size(header.place_count);
 	*file = malloc((size_t)size);
@@ -252,6 +251,12 @@ static int visit_unread(struct walk *walk, struct regtab_view_member *process)
 	return add_process(walk->all, process, NULL);
 }
 
+/* Returns @err, or 0 if the file or process has gone. */
+static int unless_gone(int err)
+{
+	return err == -EMFILE || err == -ENFILE || err == -ENOMEM ? err : 0;
+}
+
 /*
  * Sets *found if this is the table of the process, or if no descriptor can be read: the kernel
  * lists them in other user namespaces, too, but does not tell what they are.
@@ -266,11 +271,11 @@ static int visit_descriptor(struct walk *walk, struct regtab_view_member *proces
 	if (*found)
 		return visit_unread(walk, process);
 	if (fd < 0)
-		return 0;
+		return unless_gone(fd);
 	describe(process);
 	process->reason = read_file(fd, &file);
 	close(fd);
-	*found = process->reason || wrote(process, file);
+	*found = process->reason || (file && wrote(process, file));
 	if (*found)
 		result = add_process(walk->all, process, process->reason ? NULL : file);
 	free(file);
@@ -289,7 +294,7 @@ static int visit_process(struct walk *walk, pid_t pid)
 	snprintf(process.path, sizeof(process.path), "/proc/%d/fd", (int)pid);
 	dir = opendir(process.path);
 	if (!dir)
-		return errno == EACCES ? visit_unread(walk, &process) : 0;
+		return errno == EACCES ? visit_unread(walk, &process) : unless_gone(-errno);
 	while (!result && !found && (entry = readdir(dir))) {
 		snprintf(process.path, sizeof(process.path), "/proc/%d/fd/%.20s", (int)pid,
 			 entry->d_name);
@@ -304,11 +309,11 @@ static int visit_process(struct walk *walk, pid_t pid)
 /* All memory files are on one file system of the kernel. 0 or -errno. */
 static int find_memory_files(dev_t *device)
 {
-	int fd = memfd_create("device", MFD_CLOEXEC);
+	int fd = regtab_make_file("device");
 	struct stat st = { 0 };
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	fstat(fd, &st);
 	close(fd);
 	*device = st.st_dev;
@@ -356,7 +361,7 @@ bool regtab_view_registered(const struct regtab_view *view, uint32_t qp_num, uns
 	return found && found->qp_num == qp_num;
 }
 
-bool regtab_view_next(const struct regtab_view *view, uint32_t from, struct regtab_view_qp *qp)
+bool regtab_view_next_qp(const struct regtab_view *view, uint32_t from, struct regtab_view_qp *qp)
 {
 	*qp = (struct regtab_view_qp){ .qp_num = UINT32_MAX };
 	for (unsigned i = 0; i < view->member_count; i++) {
@@ -400,7 +405,7 @@ static int compare_members(const void *left, const void *right)
 	return order ? order : a->pid - b->pid;
 }
 
-bool regtab_next(const struct regtab_view *all, struct regtab_view *table)
+bool regtab_view_next_table(const struct regtab_view *all, struct regtab_view *table)
 {
 	const struct regtab_view_member *end = all->members + all->member_count;
 

@@ -47,7 +47,7 @@ struct regtab_view_qp {
 };
 
 /* The first QP from this number on that a member is registered with. False: there is none. */
-bool regtab_view_next(const struct regtab_view *view, uint32_t from, struct regtab_view_qp *qp);
+bool regtab_view_next_qp(const struct regtab_view *view, uint32_t from, struct regtab_view_qp *qp);
 
 /* Whether members[member] is registered with this QP. */
 bool regtab_view_registered(const struct regtab_view *view, uint32_t qp_num, unsigned member);
@@ -61,6 +61,6 @@ int regtab_read(struct regtab_view *all);
 void regtab_free(struct regtab_view *all);
 
 /* Makes @table the next table of @all; the first one if @table is empty. False: it was the last. */
-bool regtab_next(const struct regtab_view *all, struct regtab_view *table);
+bool regtab_view_next_table(const struct regtab_view *all, struct regtab_view *table);
 
 #endif

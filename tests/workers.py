@@ -16,7 +16,12 @@ class Worker:
         self.process = subprocess.Popen([str(a) for a in [*way, *argv]], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True, start_new_session=True,
                                         env=env)
-        self.bits, self.pid, self.lid, self.srq = map(int, self.process.stdout.readline().split())
+        first = self.process.stdout.readline()
+        words = first.split()
+        if len(words) != 4:
+            self.kill()
+            pytest.fail(f"{' '.join(map(str, argv))}: its first line is {first!r}")
+        self.bits, self.pid, self.lid, self.srq = map(int, words)
 
     def ask(self, *words):
         print(*words, file=self.process.stdin, flush=True)

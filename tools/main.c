@@ -83,7 +83,8 @@ static int execute(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	setlocale(LC_CTYPE, "C.UTF-8");	/* for text.c */
+	if (!setlocale(LC_CTYPE, "C.UTF-8")) /* for text.c; old systems lack it */
+		setlocale(LC_CTYPE, "");
 	/* A parent in perl or Python may have ignored it; then waitpid(2) fails. */
 	signal(SIGCHLD, SIG_DFL);
 	return streams_main("xrc-compat", execute, argc, argv);

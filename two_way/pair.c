@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The two-way QP: initiator and target created, modified and destroyed as one. */
 #include "pair.h"
+#include "half.h"
 #include "qp_numbers.h"
 
 #include <base/state.h>
-#include <modern/half.h>
 #include <modern/modern.h>
 
 #include <errno.h>

@@ -45,8 +45,8 @@ struct pair {
 };
 
 /*
- * Creates both QPs, with numbers that fit, and updates attr->cap. Returns 0, -ERANGE if the device
- * gave no numbers that fit in PAIR_ATTEMPTS attempts, or the kernel's -errno.
+ * Creates both QPs, with numbers that fit, and updates attr->cap. Returns 0, -ERANGE if no
+ * attempt gave numbers that fit, or the kernel's -errno.
  */
 int pair_create(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_qp_init_attr *attr,
 		struct pair *pair);

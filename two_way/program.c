@@ -9,10 +9,10 @@
 #include <string.h>
 
 /*
- * Its values, in turn:
+ * Its values:
  * - PROGRAM_UNKNOWN until the first verb, which therefore begins the process;
  * - kind_at_start, which the constructor has found;
- * - PROGRAM_HAS_XRC once ibv_open_xrc_domain is looked up or called.
+ * - PROGRAM_HAS_XRC once ibv_open_xrc_domain is looked up, which may come first, or called.
  */
 atomic_int program_kind;
 
@@ -20,7 +20,7 @@ static enum program_kind kind_at_start = PROGRAM_ORDINARY;
 static atomic_bool rcv_qp_looked_up;
 
 /* Which XRC QPs the loaded objects use. The constructor searches, or the first domain. */
-enum way { NOT_SEARCHED, ONE_WAY, TWO_WAY };
+enum way { WAY_NOT_SEARCHED, WAY_ONE, WAY_BOTH };
 static atomic_int way;
 
 typedef bool (*names_fn)(const char *name);
@@ -64,7 +64,7 @@ static bool refers_to(names_fn names)
 
 static void search_way(void)
 {
-	atomic_store(&way, refers_to(names_rcv_qp) ? ONE_WAY : TWO_WAY);
+	atomic_store(&way, refers_to(names_rcv_qp) ? WAY_ONE : WAY_BOTH);
 }
 
 void program_start(void)
@@ -97,7 +97,7 @@ void program_note_xrc(void)
 	sigset_t before;
 
 	atomic_store_explicit(&program_kind, PROGRAM_HAS_XRC, memory_order_relaxed);
-	if (atomic_load(&way) != NOT_SEARCHED)
+	if (atomic_load(&way) != WAY_NOT_SEARCHED)
 		return;
 	loader_hold_signals(&before);
 	search_way();
@@ -108,6 +108,6 @@ bool program_is_two_way(void)
 {
 	if (settings.two_way != TWO_WAY_AUTO)
 		return settings.two_way == TWO_WAY_ON;
-	return atomic_load_explicit(&way, memory_order_relaxed) == TWO_WAY &&
+	return atomic_load_explicit(&way, memory_order_relaxed) == WAY_BOTH &&
 	       !atomic_load_explicit(&rcv_qp_looked_up, memory_order_relaxed);
 }

@@ -9,8 +9,8 @@
  * it has no receive QPs.
  *
  * The loaded objects are searched when the process starts, and if a plugin brings XRC, when it
- * opens the first domain. No other verb asks the loader: its lock would stay taken if a signal
- * handler left the verb by siglongjmp(3).
+ * opens the first domain. No other verb searches them: the loader's lock would stay taken if a
+ * signal handler left the verb by siglongjmp(3).
  */
 #ifndef TWO_WAY_PROGRAM_H
 #define TWO_WAY_PROGRAM_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Counts, for each device and QP number, the QPs of this process that the program knows by it. If
- * mmap() fails, no pair is created. An ordinary QP whose count failed so is taken for a hidden one
- * if a pair is created later.
+ * mmap() fails, no pair is created. An ordinary QP that could not be counted is later taken for a
+ * hidden target, if there are pairs.
  */
 #include "qp_numbers.h"
 #include "program.h"

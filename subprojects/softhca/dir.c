@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +11,21 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+uid_t dir_user(void)
+{
+#ifdef SYS_geteuid32 /* i386 also has SYS_geteuid, for user ids of 16 bits */
+	return (uid_t)syscall(SYS_geteuid32);
+#else
+	return (uid_t)syscall(SYS_geteuid);
+#endif
+}
+
 static int checked(int length, size_t limit)
 {
 	return length < 0 || (size_t)length > limit ? -ENAMETOOLONG : 0;
 }
 
-static bool is_chosen(void)
+bool dir_is_chosen(void)
 {
 	const char *chosen = getenv("SOFTHCA_DIR");
 
@@ -30,29 +38,19 @@ int dir_default(char path[DIR_MAX + 1])
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
 
 	/* The daemon works in the root directory: it and its clients must mean the same place. */
-	if (is_chosen() && chosen[0] != '/')
+	if (dir_is_chosen() && chosen[0] != '/')
 		return -EINVAL;
-	if (is_chosen())
+	if (dir_is_chosen())
 		return checked(snprintf(path, DIR_MAX + 1, "%s", chosen), DIR_MAX);
 	if (runtime && runtime[0] == '/')
 		return checked(snprintf(path, DIR_MAX + 1, "%s/softhca", runtime), DIR_MAX);
-	return checked(snprintf(path, DIR_MAX + 1, "/tmp/softhca-%u", (unsigned int)geteuid()),
+	return checked(snprintf(path, DIR_MAX + 1, "/tmp/softhca-%u", (unsigned int)dir_user()),
 		       DIR_MAX);
 }
 
 const char *dir_variable(void)
 {
-	return is_chosen() ? "SOFTHCA_DIR" : "XDG_RUNTIME_DIR";
-}
-
-/* Asks the kernel, because a preloaded libfakeroot changes what the C library tells of users. */
-static bool is_own(const struct stat64 *st)
-{
-#ifdef SYS_geteuid32 /* i386 also has SYS_geteuid, for user ids of 16 bits */
-	return st->st_uid == (uid_t)syscall(SYS_geteuid32);
-#else
-	return st->st_uid == (uid_t)syscall(SYS_geteuid);
-#endif
+	return dir_is_chosen() ? "SOFTHCA_DIR" : "XDG_RUNTIME_DIR";
 }
 
 /* Not statx(2): containers of older Docker refuse it, and Linux before 4.11 lacks it. */
@@ -71,7 +69,7 @@ int dir_check(const char *path)
 		return -errno;
 	if (!S_ISDIR(st.st_mode))
 		return -ENOTDIR;
-	return is_own(&st) && !(st.st_mode & 077) ? 0 : -EPERM;
+	return st.st_uid == dir_user() && !(st.st_mode & 077) ? 0 : -EPERM;
 }
 
 int dir_find(char path[DIR_MAX + 1])

@@ -3,7 +3,9 @@
 #ifndef SOFTHCA_DIR_H
 #define SOFTHCA_DIR_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 /* ---- the names of its files ---- */
 
@@ -13,6 +15,9 @@
 #define SOFTHCA_SYSFS	"sys"
 /* The file in that tree that stands for /proc/modules. */
 #define SYSFS_MODULES	"modules"
+/* The directory of devices in that tree, whose entries have the names of the files in /dev. */
+#define SYSFS_VERBS_CLASS "infiniband_verbs"
+#define SYSFS_VERBS "class/" SYSFS_VERBS_CLASS
 /* No machine is known to have this PCI domain. UCX reads it as a decimal number. */
 #define SYSFS_PCI_ROOT	"pci5000:00"
 #define SYSFS_PCI_BUS	"5000:00"
@@ -32,12 +37,18 @@
 /* A socket's name has 108 bytes on Linux; "/socket" and its end take eight of them. */
 #define DIR_MAX 100
 
+/* The user as the kernel knows it: a preloaded libfakeroot changes what the C library tells. */
+uid_t dir_user(void);
+
 /*
  * The directory named by SOFTHCA_DIR, else the user's own: softhca in XDG_RUNTIME_DIR, or
  * /tmp/softhca-UID. 0, -EINVAL for a relative SOFTHCA_DIR, or -ENAMETOOLONG when a socket in it
  * could not have a name.
  */
 int dir_default(char path[DIR_MAX + 1]);
+
+/* Whether SOFTHCA_DIR names it. */
+bool dir_is_chosen(void);
 
 /* The variable to blame when dir_default() fails. */
 const char *dir_variable(void);

@@ -12,7 +12,7 @@
  * memory itself, as the kernel's copy_to_user() does.
  */
 #define SOFTHCA_MAGIC	0x53484341u /* "SHCA" */
-/* The preload, the daemon and the daemons of other machines refuse another one with EPROTO. */
+/* The daemon refuses another one with EPROTO. Daemons of two machines do not exchange it. */
 #define SOFTHCA_VERSION 7u
 
 /* Of a machine: uverbs0 to uverbs15. */
@@ -31,7 +31,10 @@ enum softhca_kind {
 	SOFTHCA_RUN = 6, /* a run that shares the daemon; its settings as text follow */
 };
 
-/* Client's first message; carries the arena's memfd when arena_pages is not 0. */
+/*
+ * Client's first message; carries the arena's memfd when arena_pages is not 0,
+ * and that of SOFTHCA_CAPTURE the file.
+ */
 struct softhca_hello {
 	uint32_t magic;
 	uint32_t version;
@@ -56,6 +59,8 @@ struct softhca_hello {
 struct softhca_welcome {
 	/*
 	 * 0 or -errno.
+	 * -EPROTO: the greeting is of another version, or malformed.
+	 * -EPERM: the client is another user's.
 	 * -EACCES: the daemon may not read the client's memory.
 	 * -EOVERFLOW: the client's addresses are too long for the daemon.
 	 * -EINPROGRESS: the machines have not met yet; ask again.

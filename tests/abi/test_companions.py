@@ -2,6 +2,7 @@
 """The companion libraries have the sonames, nodes and functions of OFED 1.x, and the struct layouts
 of both ELF classes."""
 
+import os
 import subprocess
 
 import pytest
@@ -13,13 +14,10 @@ UMAD = """umad_addr_dump umad_close_port umad_debug umad_done umad_dump umad_get
 umad_get_fd umad_get_issm_path umad_get_mad umad_get_mad_addr umad_get_pkey umad_get_port umad_init umad_open_port umad_poll
 umad_recv umad_register umad_register_oui umad_release_ca umad_release_port umad_send umad_set_addr umad_set_addr_net
 umad_set_grh umad_set_pkey umad_size umad_status umad_unregister""".split()
-IBCM = [
-    f"ib_cm_{name}" for name in
-    """open_device close_device get_event ack_event create_id destroy_id attr_id listen send_req
-send_rep send_rtu send_dreq send_drep notify send_rej send_mra send_lap send_apr send_sidr_req
-        send_sidr_rep init_qp_attr"""
-    .split()
-]
+IBCM_VERBS = """open_device close_device get_event ack_event create_id destroy_id attr_id listen
+send_req send_rep send_rtu send_dreq send_drep notify send_rej send_mra send_lap send_apr
+send_sidr_req send_sidr_rep init_qp_attr""".split()
+IBCM = [f"ib_cm_{name}" for name in IBCM_VERBS]
 
 LIBRARIES = {"libibumad.so.1": ("IBUMAD_1.0", UMAD), "libibumad.so.2": ("IBUMAD_1.0", UMAD),
              "libibcommon.so.1": ("IBCOMMON_1.0", []), "libibcm.so.1": ("IBCM_1.0", IBCM)}
@@ -29,7 +27,7 @@ LIBRARIES = {"libibumad.so.1": ("IBUMAD_1.0", UMAD), "libibumad.so.2": ("IBUMAD_
 def test_exports(build_root, soname):
     node, names = LIBRARIES[soname]
     exported, _ = elf.dynamic_symbols(build_root / "companions" / soname)
-    assert exported - {f"{node}@@{node}"} == {f"{name}@@{node}" for name in names}
+    assert exported == {f"{name}@@{node}" for name in names}
 
 
 @pytest.mark.parametrize("soname", LIBRARIES)
@@ -80,5 +78,5 @@ def compiles(text, option, folder):
     for line, replacement in plain.items():
         text = text.replace(line, replacement)
     source.write_text(text)
-    return subprocess.run(["cc", option, "-fsyntax-only", source], capture_output=True,
-                          timeout=60).returncode == 0
+    return subprocess.run([*os.environ.get("CC", "cc").split(), option, "-fsyntax-only", source],
+                          capture_output=True, timeout=60).returncode == 0

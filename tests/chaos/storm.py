@@ -12,6 +12,7 @@ Exit status 0 and "KILLS kills, COMPARED registrations compared, all agreed" at 
 import json
 import random
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -34,14 +35,17 @@ class Process:
     def pid(self):
         return self.popen.pid
 
+    def ended(self):
+        """The error of a process that should not have ended like this."""
+        return StormError(f"process {self.pid} ended with {self.popen.wait(TIMEOUT)}: "
+                          f"{self.popen.stdout.read().decode()}")
+
     def send(self, command):
         try:
             self.popen.stdin.write(command)
             self.popen.stdin.flush()
         except BrokenPipeError:
-            raise StormError(
-                f"process {self.pid} ended by itself: {self.popen.stdout.read().decode()}"
-            ) from None
+            raise self.ended() from None
 
     def line(self):
         ready, _, _ = select.select([self.popen.stdout], [], [], TIMEOUT)
@@ -51,7 +55,8 @@ class Process:
 
     def kill(self):
         self.popen.kill()
-        self.popen.wait()
+        if self.popen.wait() != -signal.SIGKILL:
+            raise self.ended()
         self.popen.stdin.close()
         self.popen.stdout.close()
 
@@ -62,8 +67,7 @@ class Process:
         except subprocess.TimeoutExpired:
             raise StormError(f"process {self.pid} did not exit within {TIMEOUT} s") from None
         if status:
-            raise StormError(
-                f"process {self.pid} ended with {status}: {self.popen.stdout.read().decode()}")
+            raise self.ended()
 
 
 class Storm:

@@ -15,14 +15,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fuzz.h"
+
 #ifndef FUZZ_RUNS
 #define FUZZ_RUNS 1500
 #endif
 
 #define LONGEST	 512
 #define SHORT	 24
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 const char *__asan_default_options(void);
 
@@ -87,6 +87,10 @@ int main(int argc, char **argv)
 	unsigned long runs = runs_text ? strtoul(runs_text, NULL, 10) : FUZZ_RUNS;
 	uint32_t seed = first_seed();
 
+	if (!runs) {
+		fprintf(stderr, "fuzz: XRC_COMPAT_FUZZ_RUNS is no number above 0\n");
+		return 2;
+	}
 	watch_for_failures();
 	for (unsigned long run = 0; run < runs; run++, seed++) {
 		size_t size = make_input(seed, input);

@@ -20,11 +20,11 @@
 #include <table/own.h>
 #include <table/view.h>
 
+#include "fuzz.h"
+
 #define FLAGS_CHANGE_MEANWHILE	0xe0	/* only if all are set: it takes a process */
 #define SIZE			regtab_size(REGTAB_PLACES_MIN)
 #define HEADER			offsetof(struct regtab_file, domains)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* The table of this process, which the library wrote, and its content before any damage. */
 static uint8_t *table, *image;
@@ -32,7 +32,10 @@ static _Atomic unsigned long *changes; /* made by other processes, which share t
 static unsigned long accepted, changed_meanwhile, runs;
 static unsigned sum;
 
-/* Random inputs take each way through this target, or the test proves less than it says. */
+/*
+ * Fails if random inputs were too rarely accepted, or changed meanwhile: then the test proves less
+ * than it says.
+ */
 static void summary(void)
 {
 	printf("%lu of %lu tables were accepted, %lu changed meanwhile\n", accepted, runs,
@@ -135,7 +138,7 @@ static bool read_table(const struct regtab_view *view)
 
 	if (view->members->pid != getpid())
 		return false;
-	for (uint32_t from = 0; regtab_view_next(view, from, &qp); from = qp.qp_num + 1)
+	for (uint32_t from = 0; regtab_view_next_qp(view, from, &qp); from = qp.qp_num + 1)
 		for (unsigned m = 0; m < view->member_count; m++)
 			sum += regtab_view_registered(view, qp.qp_num, m) +
 			       (unsigned)strlen(view->members[m].key.device);
@@ -149,7 +152,7 @@ static bool read_tables(void)
 
 	if (regtab_read(&all))
 		abort();
-	while (regtab_next(&all, &view))
+	while (regtab_view_next_table(&all, &view))
 		good |= read_table(&view);
 	regtab_free(&all);
 	return good;

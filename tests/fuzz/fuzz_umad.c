@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
+
 int umad_get_ca(const char *name, struct umad_ca *ca);
 int umad_release_ca(struct umad_ca *ca);
 int umad_get_port(const char *name, int portnum, void *port);
@@ -69,6 +70,7 @@ static int fake_get_port(const char *name, int portnum, void *object)
 	if (!pkeys)
 		return 0;
 	port->pkeys = malloc(pkeys);
+	must(port->pkeys);
 	fill(port->pkeys, pkeys);
 	return 0;
 }
@@ -111,6 +113,9 @@ static int fake_release_ca(struct umad_ca *ca)
 	return 0;
 }
 
+/* Where today's library lacks those functions. */
+static int lacks_release;
+
 void *umad_now(const char *name)
 {
 	static const struct {
@@ -122,7 +127,7 @@ void *umad_now(const char *name)
 		      { "umad_release_port", (void *)fake_release_port } };
 
 	for (size_t i = 0; i < sizeof(fakes) / sizeof(fakes[0]); i++) {
-		if (!strcmp(fakes[i].name, name))
+		if (!strcmp(fakes[i].name, name) && !(lacks_release && strstr(name, "release")))
 			return fakes[i].function;
 	}
 	return NULL;
@@ -177,7 +182,9 @@ static void try_port(size_t size)
 	must(err == port_error());
 	if (!err) {
 		verify(port, 1, 0);
+		lacks_release = input.caller == 1;
 		must(!umad_release_port(port));
+		lacks_release = 0;
 	}
 	free(port);
 }
@@ -194,7 +201,9 @@ static void try_ca(void)
 		if (ca->ports[i])
 			verify(ca->ports[i], i, 1);
 	}
+	lacks_release = input.caller == 1;
 	must(!umad_release_ca(ca) && !umad_release_ca(ca));
+	lacks_release = 0;
 	free(ca);
 }
 

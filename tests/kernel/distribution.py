@@ -94,10 +94,12 @@ class Apt:
 
 def unpack(package, root):
     """Unpacks a package as dpkg does if /lib and others are links."""
-    with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", package], stdout=subprocess.PIPE) as tar:
+    with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", package], stdout=subprocess.PIPE) as deb:
         subprocess.run(
             ["tar", "-x", "-k", "--keep-directory-symlink", "--no-same-owner", "-C", root],
-            stdin=tar.stdout, check=True)
+            stdin=deb.stdout, check=True)
+    if deb.returncode:
+        raise subprocess.CalledProcessError(deb.returncode, deb.args)
 
 
 def unpack_all(apt, root):

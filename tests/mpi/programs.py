@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The programs of OFED's time that scripts/try-mpi runs, and the cases of each.
 
+To add a program: a class with cases(), and its row in PROGRAMS.
 In command lines WORK is the case's directory, HOST0 the server's host and HOST1 the client's.
 """
 
@@ -16,13 +17,26 @@ HOSTS = "two hosts", "machines"  # the layouts with a hostfile
 NO_MPI = "only MPIs run on machines here"
 
 
-class Mpi:
-    """An MPI: how its launcher is told the hosts and the settings."""
-    launchers = ["mpirun"]
-    missing = {}  # {layout: why there is no such case}
+# What a case is unless it says otherwise. "stays": its ranks go on when its launcher is killed.
+USUAL = {"skip": None, "machines": 0, "layout": "two hosts", "kill": None, "stays": False,
+         "server": None}
+
+
+class Program:
+    """Installed below a prefix."""
 
     def __init__(self, name, prefix):
         self.name, self.bin = name, prefix / "bin"
+
+    def prepare(self, work):
+        """Returns the output of a compiler that fails."""
+        return ""
+
+
+class Mpi(Program):
+    """An MPI: how its launcher is told the hosts and the settings."""
+    launchers = ["mpirun"]
+    missing = {}  # {layout: why there is no such case}
 
     def words(self, launcher, layout, ranks, xrc):
         raise NotImplementedError
@@ -32,7 +46,6 @@ class Mpi:
         return self.missing.get(layout)
 
     def prepare(self, work):
-        """Returns the output of a compiler that fails."""
         done = subprocess.run([
             str(self.bin / "mpicc"), "-std=gnu11", "-o", "exchange", str(EXCHANGE)
         ], cwd=str(work), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -51,10 +64,10 @@ class Mpi:
         name = [self.name, launcher, model, f"{machines} machines" if machines else layout,
                 f"np {ranks}", f"XRC {'on' if xrc else 'off'}"]
         return {
-            "name": ", ".join(name + ([f"kill -9 of {kill}"] if kill else [])),
+            **USUAL, "name": ", ".join(name + ([f"kill -9 of {kill}"] if kill else [])),
             "skip": self.why_not(layout, machines, ranks, xrc), "model": model,
             "layout": layout, "ranks": ranks, "machines": machines, "xrc": xrc, "kill": kill,
-            # Its mpispawn does not notice that mpirun_rsh has gone, so the ranks go on.
+            # Its mpispawn does not notice that mpirun_rsh has gone.
             "stays": launcher == "mpirun_rsh" and kill == "launcher",
             "expect": rf"verified \d+ bytes on {ranks} ranks",
             "command": [str(self.bin / launcher), *self.words(launcher, layout, ranks, xrc),
@@ -129,15 +142,9 @@ class OpenMpi(Mpi):
                         if hosts else [])
 
 
-class Pair:
+class Pair(Program):
     """A server on one host, a client on the other."""
     tests = {}  # {name: what the client prints}
-
-    def __init__(self, name, prefix):
-        self.name, self.bin = name, prefix / "bin"
-
-    def prepare(self, work):
-        return ""
 
     def server(self, test):
         raise NotImplementedError
@@ -148,9 +155,9 @@ class Pair:
     def cases(self, model, work, machines):
         for test, expect in self.tests.items():
             yield {
-                "name": f"{self.name}, {model}, {test}", "skip": NO_MPI if machines else None,
-                "machines": 0, "model": model, "layout": "two hosts", "ranks": 2,
-                "xrc": test.startswith("xrc"), "kill": None, "expect": expect,
+                **USUAL, "name": f"{self.name}, {model}, {test}",
+                "skip": NO_MPI if machines else None, "model": model, "ranks": 2,
+                "xrc": test.startswith("xrc"), "expect": expect,
                 "server": ["WORK/ssh", "HOST0", *self.server(test)],
                 "command": ["WORK/ssh", "HOST1", *self.client(test)]
             }
@@ -185,15 +192,9 @@ class Perftest(Pair):
         return [*self.server(test), "HOST0"]
 
 
-class Gasnet:
+class Gasnet(Program):
     """Its own testgasnet, started by its ssh spawner. It uses XRC where hosts have several
     processes, and takes the emulated hosts, whose gethostid() is the same, for one."""
-
-    def __init__(self, name, prefix):
-        self.name, self.bin = name, prefix / "bin"
-
-    def prepare(self, work):
-        return ""
 
     def cases(self, model, work, machines):
         for ranks, xrc in itertools.product((4, 8, 16), (True, False)):
@@ -202,10 +203,9 @@ class Gasnet:
                         "USE_SRQ": int(xrc), "EXITTIMEOUT": 60, "PHYSMEM_NOPROBE": 1,
                         "PHYSMEM_MAX": f"{32 * ranks}M"}
             yield {
-                "name": f"{self.name}, {model}, np {ranks}, XRC {'on' if xrc else 'off'}",
-                "skip": NO_MPI if machines else None, "machines": 0, "model": model,
-                "layout": "two hosts", "ranks": ranks, "xrc": xrc,
-                "kill": None, "expect": rf"(?s)(passed AM test.*){{{ranks}}}",
+                **USUAL, "name": f"{self.name}, {model}, np {ranks}, XRC {'on' if xrc else 'off'}",
+                "skip": NO_MPI if machines else None, "model": model, "ranks": ranks, "xrc": xrc,
+                "expect": rf"(?s)(passed AM test.*){{{ranks}}}",
                 "command": ["WORK/ssh", "HOST0", "env",
                             *(f"GASNET_{name}={value}" for name, value in settings.items()),
                             str(self.bin / "gasnetrun_ibv"), "-n", str(ranks),

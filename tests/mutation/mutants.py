@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Mutants: copies of a C file with one mistake each, made from the file itself by a few operators."""
+"""Mutants: copies of a C file with one mistake each. A few operators make them from the file."""
 
 import dataclasses
 import hashlib
@@ -9,14 +9,22 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "static"))
-import rules  # noqa: E402
+import sources  # noqa: E402
 
-# The name and the body of a function.
-FUNCTION = re.compile(r"^(?=[A-Za-z_])[^;{}#]*?\b(\w+)\([^;{}]*\)\s*\n\{\n(.*?)^\}", re.M | re.S)
+FUNCTION = re.compile(r"""
+    ^(?=[A-Za-z_]) [^;{}#]*?                    # the words before the name, from column 0
+    (?<!\() (?<!,[ ]) \b (?!__attribute__) (\w+)  # the name; __attribute__((...)) has none
+    \( [^;{}]* \) \s*\n                         # the parameters
+    \{\n (.*?) ^\}                              # the body
+    """, re.M | re.S | re.X)
 
-# A statement that is an assignment or a call. No test notices memory that is not freed.
-STATEMENT = (r"^\t+(?!return\b|if\b|for\b|while\b|switch\b|free\(|va_)"
-             r"(\(void\))?[\w>.*\[\]-]+( [-+|&^]?= |\()[^;{}]*;$")
+# An assignment or a call. No test notices memory that is not freed.
+STATEMENT = r"""(?x)
+    (?<=\t) (?!\t|return\b|if\b|for\b|while\b|switch\b|free\(|va_)  # at the end of the indentation
+    (\(void\))? [\w>.*\[\]-]+    # a variable or a function
+    ([ ][-+|&^]?=[ ] | \()        # an assignment operator, or the parenthesis of a call
+    [^;{}]* ;$
+    """
 
 TURNED = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "&&": "||", "||": "&&", "true": "false",
           "false": "true"}
@@ -86,7 +94,6 @@ def change(found, new, code, text):
     if new == "!":
         end = closing(code, begin)
         return begin, end, f"(!{text[begin:end]})"
-    begin += len(found.group()) - len(found.group().lstrip("\t"))
     new = new(found) if callable(new) else new
     # Messages may contain the number of a line.
     return begin, end, new + "\n" * text.count("\n", begin, end)
@@ -94,7 +101,7 @@ def change(found, new, code, text):
 
 def mutants_of(path, text):
     """All mutants of a file, by line."""
-    code = rules.without_strings(rules.without_comments(text))
+    code = sources.without_strings(sources.without_comments(text))
     made = []
     for function in FUNCTION.finditer(code):
         for operator, (pattern, new) in OPERATORS.items():

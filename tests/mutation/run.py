@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Breaks the code on purpose, in one place at a time, and prints which mistakes no test notices.
 
@@ -15,13 +15,15 @@ does not build.
 import argparse
 import collections
 import dataclasses
+import fnmatch
 import re
 import sys
 import time
 import traceback
 import typing
 
-import mutants
+import mutants  # which finds the modules of tests/static
+import listing
 from workspace import ROOT, Workspace, git
 
 # ---- selecting ----
@@ -37,9 +39,10 @@ def a_day_ago():
 def changed_lines(commit):
     """{path: the numbers of its lines that differ from a commit}"""
     lines = collections.defaultdict(set)
-    for path in git("ls-files", "-o", "--exclude-standard", "*.c").splitlines():
+    for path in git("ls-files", "-z", "-o", "--exclude-standard", "*.c").split("\0")[:-1]:
         lines[path].update(range(1, len((ROOT / path).read_text().splitlines()) + 1))
-    for line in git("diff", "-U0", "--no-color", commit, "--", "*.c").splitlines():
+    for line in git("diff", "-U0", "--no-color", "--no-ext-diff", "--src-prefix=a/",
+                    "--dst-prefix=b/", commit, "--", "*.c").splitlines():
         if line.startswith("+++ "):
             path = line.removeprefix("+++ b/")
         elif found := re.match(r"@@ \S+ \+(\d+)(?:,(\d+))? @@", line):
@@ -54,7 +57,7 @@ def selected(words, commit):
     changed = changed_lines(commit) if commit else None
     rooms = mutants.rooms()
     found = []
-    for path in git("ls-files", "-co", "--exclude-standard", "*.c").splitlines():
+    for path in fnmatch.filter(listing.paths(ROOT), "*.c"):
         functions = [function for begin, _, function in wanted if path.startswith(begin)]
         if functions and mutants.tests_of(path, rooms) and (ROOT / path).is_file():
             found += [mutant for mutant in mutants.mutants_of(path, (ROOT / path).read_text())
@@ -97,6 +100,8 @@ class Trial:
         return self.sound[test]
 
     def why_not_counted(self, mutant):
+        if mutant.path not in self.workspace.compilers:
+            return "are not built here"
         unchanged = self.workspace.compiled(mutant.path)
         if unchanged is None:
             raise ValueError(f"{mutant.path} does not compile")
@@ -138,7 +143,7 @@ def try_until(found, most):
     print()
     for test, sound in sorted(trial.sound.items()):
         if not sound:
-            print(f"not used, it fails on the unchanged code: {test}")
+            print(f"not used, it fails or takes too long on the unchanged code: {test}")
     return outcomes
 
 

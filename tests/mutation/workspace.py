@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""A copy of the checkout with a build, in build-mutation/, in which files are changed and tests run."""
+"""A built copy of the checkout in build-mutation/, in which files are changed and tests run."""
 
 import collections
 import contextlib
@@ -12,14 +12,15 @@ import subprocess
 import sys
 import time
 
-import mutants
+import mutants  # which finds the modules of tests/static
+import listing
 
 ROOT = mutants.HERE.parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 import left_processes  # noqa: E402
 
 WORK = ROOT / "build-mutation"
-MESON = "/usr/bin/meson" if os.path.exists("/usr/bin/meson") else "meson"
+MESON = ["sh", "-c", '. "$0" && deps_meson "$@"', ROOT / "scripts" / "deps.sh"]
 # A test gets this part of its time limit: a mistake may make a program wait for ever.
 TIME_FACTOR = "0.25"
 NOT_BUILT = 125  # exit status of meson test
@@ -40,15 +41,15 @@ class Workspace:
         self.mark = f"mutation-{os.getpid()}-{time.time()}"
         self.copy_checkout()
         if not (self.build / "build.ninja").exists():
-            self.must_run(MESON, "setup", self.build, self.tree, "-Dtests=enabled")
+            self.must_run(*MESON, "setup", self.build, self.tree, "-Dtests=enabled")
         self.must_run("ninja", "-C", self.build)
         self.compilers = self.read_compilers()
 
     def copy_checkout(self):
         """Writes only files that differ, because ninja compiles a written file again."""
         self.temporary.mkdir(parents=True, exist_ok=True)
-        names = git("ls-files", "-co", "--exclude-standard").splitlines()
-        wanted = {self.tree / name: ROOT / name for name in names if (ROOT / name).is_file()}
+        wanted = {self.tree / name: ROOT / name for name in listing.paths(ROOT)
+                  if (ROOT / name).is_file()}
         for target, source in wanted.items():
             if not target.is_file() or target.read_bytes() != source.read_bytes():
                 target.parent.mkdir(parents=True, exist_ok=True)
@@ -77,7 +78,7 @@ class Workspace:
     def must_run(self, *argv):
         done = self.run(*argv)
         if done.returncode:
-            raise ValueError(f"{argv[0]} failed in the unchanged copy:\n"
+            raise ValueError(f"the build of the unchanged copy failed:\n"
                              f"{done.stdout[-4000:]}{done.stderr[-4000:]}")
 
     @contextlib.contextmanager
@@ -93,8 +94,6 @@ class Workspace:
 
     def compiled(self, path):
         """What the compilers make of a file; None if that is an error."""
-        if not self.compilers[path]:
-            raise ValueError(f"{path} is not built here")
         made = self.temporary / "code.o"
         codes = []
         for compiler in self.compilers[path]:
@@ -105,7 +104,7 @@ class Workspace:
 
     def passes(self, test):
         """Builds what a test needs, runs it, and kills the processes that it leaves behind."""
-        done = self.run(MESON, "test", "-C", self.build, "-t", TIME_FACTOR, test)
+        done = self.run(*MESON, "test", "-C", self.build, "-t", TIME_FACTOR, test)
         for process in left_processes.marked(self.mark):
             with contextlib.suppress(ProcessLookupError):  # it has ended by itself
                 os.kill(int(process.name), signal.SIGKILL)

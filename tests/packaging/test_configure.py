@@ -129,8 +129,10 @@ def test_configure_asks_about_every_directory(source_root):
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="gcc has no -m32 here")
 def test_a_missing_32_bit_library_is_the_reason_that_is_given(configure, source_root, tmp_path,
                                                               shell_script):
-    """gcc -m32 compiles without gcc-multilib, but finds no header and no library."""
-    compiler = shell_script("gcc-without-multilib", 'exec gcc -nostdinc -nostdlib "$@"')
+    """gcc -m32 compiles without gcc-multilib, but finds its own headers only, and no library."""
+    compiler = shell_script("gcc-without-multilib",
+                            'exec gcc -nostdinc -isystem "$(gcc -print-file-name=include)" '
+                            '-nostdlib "$@"')
     cross = tmp_path / "i386.cross"
     cross.write_text((source_root / "packaging" / "i386.cross").read_text().replace(
         "'gcc', '-m32'", f"'{compiler}', '-m32'"))

@@ -6,13 +6,22 @@ import fnmatch
 import json
 import os
 import re
+import shutil
 import subprocess
 
 import pytest
 
 import tree
 
-os.environ.pop("LD_LIBRARY_PATH", None)
+NAME_COMPANIONS = ("tools/program/needs.c", "run-demo", "packaging/bundle.sh")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_library_path():
+    """What is installed finds its libraries without it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("LD_LIBRARY_PATH", raising=False)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +55,13 @@ def test_companions_are_those_of_the_prefix(run, installed, build_root):
             env={"LD_LIBRARY_PATH": ""}).stdout)
     assert len(report["companions"]) == 2
     assert all(path.startswith(f"{installed.prefix}/") for path in report["companions"])
+
+
+@pytest.mark.parametrize("file", NAME_COMPANIONS)
+def test_companions_are_named(installed, source_root, file):
+    names = {path.name for path in (installed.libdir / "xrc-compat").glob("lib*.so*")}
+    named = re.findall(r'(?:companions/|")(lib[\w.]+)', (source_root / file).read_text())
+    assert len(names) > 4 and names - {"libxrc-compat.so.1", "libxrc-trace.so"} <= set(named)
 
 
 def test_the_pages_and_the_documents_that_messages_name_are_there(installed):
@@ -163,6 +179,25 @@ def test_uninstall_removes_everything_but_files_of_others(own):
     assert own.files() == ["include/foreign.h"]
 
 
+def test_uninstall_touches_no_directory_outside_of_the_prefix(build_root, source_root, tmp_path,
+                                                              shell_script):
+    """Not even one that has our name."""
+    build, prefix = tmp_path / "build", tmp_path / "xrc-compat" / "inst"
+    shutil.copytree(build_root / "meson-info", build / "meson-info")
+    (build / "build.ninja").write_text("")
+    options = json.loads((build / "meson-info" / "intro-buildoptions.json").read_text())
+    [before] = [entry["value"] for entry in options if entry["name"] == "prefix"]
+    for path in build.glob("*/intro-*.json"):
+        path.write_text(path.read_text().replace(f'"{before}', f'"{prefix}'))
+    shell_script("ninja", ":")
+    foreign, ours = prefix.parent / "results", prefix / "include" / "xrc-compat" / "ofed"
+    for folder in (foreign, ours):
+        folder.mkdir(parents=True)
+    subprocess.run([source_root / "scripts" / "uninstall", build], check=True, timeout=60,
+                   env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    assert foreign.exists() and (prefix / "include").exists() and not ours.parent.exists()
+
+
 @pytest.mark.usefixtures("can_uninstall")
 def test_uninstall_leaves_no_directory_of_ours_after_two_installations(own, tmp_path, source_root,
                                                                        shell_script):
@@ -176,5 +211,6 @@ def test_uninstall_leaves_no_directory_of_ours_after_two_installations(own, tmp_
     subprocess.run([source_root / "scripts" / "uninstall", own.view], check=True, timeout=60,
                    env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}",
                         "DESTDIR": str(own.root)})
-    left = [path for path in own.root.rglob("*") if "xrc-compat" in str(path.relative_to(own.root))]
+    left = [path for path in own.root.rglob("*")
+            if re.search("xrc-compat|softhca", str(path.relative_to(own.root)))]
     assert left == [own.libdir / "xrc-compat", foreign]

@@ -32,7 +32,7 @@ def view_of(build_root, folder):
 
 
 class Tree:
-    """meson install of @build_root under @directory/root, and what is where in it."""
+    """meson install of @build_root under @folder/root, and what is where in it."""
 
     def __init__(self, build_root, folder):
         self.meson = meson_command(build_root)
@@ -44,7 +44,6 @@ class Tree:
         self.bin = self.prefix / option["bindir"]
         self.libdir = self.prefix / option["libdir"]
         self.includedir = self.prefix / option["includedir"]
-        self.shimdir = self.libdir / "xrc-compat"
 
     def _meson(self, *arguments, **variables):
         done = subprocess.run([*self.meson, *map(str, arguments)], cwd=self.view,

@@ -16,7 +16,7 @@
 struct ibv_pd;
 struct ibv_qp;
 
-/* Expects that today's objects behind the old half's belong to them. */
+/* Fails unless each old object leads to today's object, and back. */
 void ported_half(struct ibv_pd *pd, struct ibv_xrc_domain *domain, struct ibv_srq *srq,
 		 uint32_t srq_num);
 

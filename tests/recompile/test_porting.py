@@ -36,7 +36,7 @@ def test_before_and_after_do_the_same(flags, received, model, porting, installed
     for start in ([installed.bin / "xrc-compat", "run", "--softhca=1", "--", old],
                   [installed.bin / "softhca", "run", "--devices=1", "--", new]):
         done = run(start, timeout=90)
-        assert (done.returncode, done.stderr) == (0, ""), model
+        assert (done.returncode, done.stderr) == (0, ""), done
         assert sorted(done.stdout.splitlines()) == ["all right", *received]
     assert not [name for name in elf.dynamic_symbols(new)[1] if "xrc_" in name]
 

@@ -10,12 +10,12 @@ import subprocess
 
 import pytest
 
-import rules
+import sources
 from commands import COMMANDS, options_of, usage_of
 
 ROOT = pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"])
 SOFTHCA = ROOT / "subprojects" / "softhca"
-PAGES = sorted(path for _, path in rules.files(ROOT, "*.md"))
+PAGES = sorted(path for _, path in sources.files(ROOT, "*.md"))
 SETTINGS = set(
     re.findall(r'^\t(?:\{ "|LIMIT_OF\()(\w+)',
                (SOFTHCA / "machine" / "settings.c").read_text(), re.M))

@@ -2,7 +2,7 @@
 """The C sources are indented and spaced as clang-format does it with .clang-format. Where a long
 line is broken is the author's choice, as is how far a comment stands from its line. Macros are left
 alone, and spaces beside a star or behind a bracket: clang-format takes some types and casts for
-expressions."""
+expressions. Lines are compared where clang-format keeps their number."""
 
 import difflib
 import re
@@ -11,7 +11,7 @@ import subprocess
 
 import pytest
 
-import rules
+import sources
 
 
 @pytest.fixture(scope="session")
@@ -26,7 +26,7 @@ def formatter():
 
 
 def spaced(text):
-    """The lines with their indentation, one space for each gap behind it, and none beside a star."""
+    """The lines with their indentation, a space for each gap behind it, and none beside a star."""
     return [re.sub(r"(?<=\S) ?([*~]|(?<=\))-|(?<=\) )-) ?", r"\1", re.sub(r"(?<=\S)\s+", " ", line))
             for line in text.splitlines()]
 
@@ -50,13 +50,13 @@ def differing(mine, formatted):
 def complaints(formatter, root, work):
     """Formats a copy of the sources in @work, and compares."""
     shutil.copy(root / ".clang-format", work)
-    sources = {name: rules.read(path) for name, path in rules.files(root, "*.[ch]")}
-    for name, text in sources.items():
+    texts = {name: sources.read(path) for name, path in sources.files(root, "*.[ch]")}
+    for name, text in texts.items():
         (work / name).parent.mkdir(parents=True, exist_ok=True)
         (work / name).write_text(text)
-    subprocess.run([formatter, "-i", *sources], cwd=work, check=True)
+    subprocess.run([formatter, "-i", *texts], cwd=work, check=True)
     return [f"{name}:{number}: {line.strip()}  is to be  {wanted.strip()}  (or its indentation)"
-            for name, text in sources.items()
+            for name, text in texts.items()
             for number, line, wanted in differing(text, (work / name).read_text())]
 
 

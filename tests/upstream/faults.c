@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Programs of today that meet the faults of docs/upstream. Status 0: the library is right.
+ * Programs of today that meet the faults of docs/upstream. Each prints "reached" before the library
+ * can go wrong. Status 0: the library is right.
  *
  *	faults destroy|reset	ends a handle from ibv_open_qp by the verbs alone
  *	faults plain-srq	asks an ordinary SRQ for its XRC number, which it has not
@@ -17,6 +18,12 @@
 #define RECEIVED 4096 /* in the buffer */
 #define NUMBER_OF_MLNX_OFED 152	/* docs/contract.md 2.6 */
 
+static void reached(void)
+{
+	puts("reached");
+	fflush(stdout);
+}
+
 static int end_opened_handle(bool reset)
 {
 	int fd = xrc_file();
@@ -26,6 +33,7 @@ static int end_opened_handle(bool reset)
 	struct ibv_qp *opened = MADE(xrc_open(other, second, target->qp_num));
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
 
+	reached();
 	must(!(reset ? ibv_modify_qp(opened, &attr, IBV_QP_STATE) : ibv_destroy_qp(opened)));
 	return 0;
 }
@@ -37,6 +45,7 @@ static int number_of_plain_srq(void)
 	uint32_t shown, answered = 0;
 	int err;
 
+	reached();
 	memcpy(&shown, (const char *)srq + NUMBER_OF_MLNX_OFED, sizeof(shown));
 	err = ibv_get_srq_num(srq, &answered);
 	printf("shown %#x, ibv_get_srq_num %d with %#x\n", shown, err, answered);
@@ -60,6 +69,7 @@ static int poll_destroyed_srq(void)
 	must(!ibv_req_notify_cq(host->cq, 0) && !rig_post(sender, &wr));
 	rig_must_be_notified(host);
 	must(!ibv_destroy_srq(srq));
+	reached();
 	return ibv_poll_cq(host->cq, 1, &wc);
 }
 
@@ -71,5 +81,7 @@ int main(int argc, char **argv)
 		return number_of_plain_srq();
 	if (!strcmp(fault, "polled-late"))
 		return poll_destroyed_srq() != 0;
+	if (strcmp(fault, "destroy") && strcmp(fault, "reset"))
+		return 2;
 	return end_opened_handle(!strcmp(fault, "reset"));
 }

@@ -45,9 +45,8 @@ static int collect(int in, uint64_t end, char *text, size_t *used)
 }
 
 /*
- * Waits for the end of the process, or kills it. The kernel may take some time to end a process
- * that has closed its output. @err: the error of reading the output; if there is one, it is killed
- * at once. 0, or -errno.
+ * Waits for the end of the process, or kills it: at once if reading its output failed with @err.
+ * The kernel may take some time to end a process that has closed its output. 0, or -errno.
  */
 static int finish(pid_t pid, uint64_t end, int err, int *status)
 {

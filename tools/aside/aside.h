@@ -16,7 +16,7 @@ struct aside {
 
 struct aside_result {
 	int err;	/* -ETIMEDOUT, -EFBIG from 256 KiB on, or the -errno of a system call */
-	int status;	/* of waitpid(2); 126: execv(2) failed; 0 if @err is not 0 */
+	int status;	/* of waitpid(2); exit status 126: not executable; 0 if @err is not 0 */
 	size_t size;	/* bytes of output */
 };
 

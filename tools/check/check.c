@@ -36,7 +36,7 @@ static void read_name(const struct loaded_object *object, const char *name)
 	if (!elf_info_names(&object->elf, object->path, name))
 		return;
 	string_list_add(&check.needs, format_string("%s, by %s", name, object->path));
-	check.receive_qps |= strstr(name, "_xrc_rcv_qp") != NULL;
+	check.receive_qps |= text_matches(name, "ibv_@(create|reg)_xrc_rcv_qp");
 }
 
 /* Finds the names of the legacy functions. */
@@ -59,22 +59,23 @@ static bool has_mpi(const char *path)
 	       regular_has(path, "MV2_USE_") || regular_has(path, "OMPI_MCA_");
 }
 
-/* The libibverbs that `run` gives to the program has libraries of its own. */
+/* Only what `run` would preload keeps the program from starting: another it may open itself. */
 static void read_libibverbs(struct closure *closure)
 {
 	const char *used = closure->old_libibverbs ? closure->system_libibverbs
 						   : closure->libibverbs;
-	const char *fault;
+	const char *preloaded = closure->old_libibverbs ? used : "", *fault;
 
 	if (!used || closure->unasked || closure->failure)
 		return;
-	fault = closure_load_fault(used, check.program.binary);
-	if (!fault) {
+	for (size_t i = 0; i < closure->companion.count; i++)
+		preloaded = format_string("%s:%s", preloaded, closure->companion.item[i]);
+	fault = closure_load_fault(preloaded, check.program.binary);
+	check.load_advice = fault ? LIBIBVERBS_LOAD_ADVICE : NULL;
+	if (fault)
+		closure->failure = format_string("libibverbs cannot be loaded: %s", fault);
+	else
 		check.driver_fault = providers_load_fault(used, check.program.binary);
-		return;
-	}
-	closure->failure = format_string("libibverbs cannot be loaded: %s", fault);
-	check.load_advice = LIBIBVERBS_LOAD_ADVICE;
 }
 
 static void read_libraries(void)
@@ -109,10 +110,7 @@ static void read_all(void)
 	check.broken = paths_shim(check.program.elf.bits, &path, &library);
 	if (check.run_status)
 		return;
-	/*
-	 * If our library is missing, the program is compared with itself: its class is not at
-	 * fault.
-	 */
+	/* If our library is missing, the program is compared with itself, and has its class. */
 	check.run_status =
 		program_refuse(&check.program, library.bits ? &library : &check.program.elf);
 	read_libraries();

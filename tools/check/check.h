@@ -3,7 +3,7 @@
 #ifndef TOOLS_CHECK_H
 #define TOOLS_CHECK_H
 
-#include <tools/aside/devices.h>
+#include <tools/devices/devices.h>
 #include <tools/program/libraries.h>
 
 /* rules[] in check_decide.c says when each is given. */
@@ -41,7 +41,7 @@ struct check {
 	bool platform_mpi; /* HP-MPI or Platform MPI */
 	struct closure closure;
 	struct string_list needs; /* "FUNCTION, by FILE" for each legacy function */
-	bool receive_qps;	  /* one of them is of receive QPs; else XRC QPs receive */
+	bool receive_qps;	  /* as two_way/program.c decides; else XRC QPs receive */
 	bool transitional; /* it uses the interface of 2011, never released (IBV_XRC_OPS) */
 	struct device_list devices;
 	const char *devices_error; /* why they could not be listed, or NULL */

@@ -179,7 +179,7 @@ static const char *decide_driver(const struct check *check, struct decision *dec
 		return NULL;
 	decision->advice = providers_load_advice();
 	decision->next = "xrc-compat doctor";
-	return format_string("the program's libibverbs cannot load its drivers: %s",
+	return format_string("the program's libibverbs or its drivers cannot be loaded: %s",
 			     check->driver_fault);
 }
 

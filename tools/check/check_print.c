@@ -58,14 +58,14 @@ static void print_program(struct json *json, const struct check *check)
 	json_bool(json, "starts_programs", check->starter);
 	print_value(json, "starts", "Starts", check->started);
 	json_bool(json, "mpi", check->mpi);
-	print_value(json, "platform_mpi", "HP-MPI",
+	print_value(json, "platform_mpi", "MPI",
 		    !check->platform_mpi ? NULL
 		    : ib_core_is_listed()
-			    ? "or Platform MPI: XRC by mpirun -xrc, before 2.3 by -srq -e MPI_IBV_XRC=1; -prot says what is used"
-			    : "or Platform MPI: lsmod must list ib_core, or it uses no InfiniBand; see xrc-compat doctor");
+			    ? "HP-MPI or Platform MPI: XRC by mpirun -xrc, before 2.3 by -srq -e MPI_IBV_XRC=1; -prot says what is used"
+			    : "HP-MPI or Platform MPI: lsmod must list ib_core, or it uses no InfiniBand; see xrc-compat doctor");
 }
 
-static void print_libibverbs(struct json *json, const struct check *check)
+static void print_libraries(struct json *json, const struct check *check)
 {
 	const struct closure *closure = &check->closure;
 
@@ -110,7 +110,7 @@ void check_print(const struct check *check, const struct decision *decision, boo
 
 	json_open(&json, NULL, '{');
 	print_program(&json, check);
-	print_libibverbs(&json, check);
+	print_libraries(&json, check);
 	print_decision(&json, decision);
 	json_close(&json, '}');
 }

@@ -151,8 +151,9 @@ static void examine_modules(void)
 void examine_devices(struct device_list *list)
 {
 	const char *library = needs_own_libibverbs();
+	const char *error = devices_read(library, list);
 
-	count_devices(library, list, devices_read(library, list));
+	count_devices(library, list, error);
 	examine_modules();
 	EACH(device, list->device, list->count)
 		show_device(device);

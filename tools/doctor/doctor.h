@@ -3,8 +3,9 @@
 #ifndef TOOLS_DOCTOR_H
 #define TOOLS_DOCTOR_H
 
-#include <tools/aside/devices.h>
+#include <tools/devices/devices.h>
 #include <tools/text/json.h>
+#include <tools/text/memory.h>
 
 enum finding {
 	FINDING_OK,
@@ -17,9 +18,10 @@ extern struct rows {
 	int count[FINDING_PROBLEM + 1];
 } rows;
 
-/* Prints one row. @advice: what to do about it; FINDING_OK needs none. */
-void print_finding(const char *what, enum finding finding, const char *advice, const char *format,
-		   ...) __attribute__((format(printf, 4, 5)));
+/* Prints one row. @advice: what to do about it; not printed with FINDING_OK. */
+#define print_finding(what, finding, advice, ...) \
+	add_row(what, finding, advice, format_string(__VA_ARGS__))
+void add_row(const char *what, enum finding finding, const char *advice, const char *text);
 
 /* Each is in the file of that name. @list gets the devices. */
 void examine_libraries(void);

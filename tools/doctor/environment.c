@@ -72,9 +72,10 @@ static void examine_table(void)
 
 static void examine_preload(void)
 {
-	const char *preload = getenv("LD_PRELOAD"), *rest = preload, *path;
+	const char *preload = getenv("LD_PRELOAD"), *rest = preload, *word, *path;
 
-	while ((path = preload_next(&rest, true)) != NULL) {
+	while ((word = preload_next(&rest)) != NULL) {
+		path = preload_expand(word);
 		/* $ORIGIN and $PLATFORM are known only in the program. */
 		if (!strchr(path, '/') || strchr(path, '$') || !access(path, R_OK))
 			continue;
@@ -101,7 +102,7 @@ static void examine_variables(void)
 	for (char **setting = environ; *setting; setting++) {
 		if (is_unknown(*setting)) {
 			print_finding("variables", FINDING_PROBLEM, "see: xrc-compat --help",
-				      "%.*s is set, but nothing reads it",
+				      "%.*s is set, but nothing of xrc-compat reads it",
 				      (int)strcspn(*setting, "="), *setting);
 			return;
 		}

@@ -4,8 +4,6 @@
 
 #include <tools/text/message.h>
 
-#include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 #define TEXT_COLUMN 26
@@ -34,15 +32,8 @@ static void print_row(const char *what, enum finding finding, const char *advice
 	print_column(advice);
 }
 
-void print_finding(const char *what, enum finding finding, const char *advice, const char *format,
-		   ...)
+void add_row(const char *what, enum finding finding, const char *advice, const char *text)
 {
-	char text[2 * PATH_MAX];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
 	if (finding == FINDING_OK)
 		advice = NULL;
 	if (!rows.json.out)

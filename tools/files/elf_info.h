@@ -20,7 +20,7 @@ struct elf_info {
 /*
  * Reads @path. 0, or -errno. -ENOEXEC: it is not an ELF file. -ELIBBAD: it is an ELF file that
  * cannot start (an object file, a core dump, a part of a program). -EACCES: it is not a regular
- * file. Otherwise the error of open(). On failure @info is left empty.
+ * file, or may not be read. Otherwise the error of open(). On failure @info is left empty.
  */
 int elf_info_read(const char *path, struct elf_info *info);
 

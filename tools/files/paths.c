@@ -64,7 +64,8 @@ const char *paths_library(int bits, const char *in_build)
 
 	for (size_t i = 0; !found && i < sizeof(dirs) / sizeof(dirs[0]); i++)
 		found = found_at(format_string("%s/%s/xrc-compat/%s", prefix, dirs[i], name), bits);
-	return found ? found : found_at(format_string(TOOLS_LIBDIR "/xrc-compat/%s", name), bits);
+	return found ? found
+		     : found_at(format_string("%s/xrc-compat/%s", TOOLS_LIBDIR, name), bits);
 }
 
 static const char *choose_shim(int bits)
@@ -80,7 +81,7 @@ static const char *choose_shim(int bits)
 		return chosen;
 	/* A relative LD_PRELOAD breaks when a program changes its directory and starts another. */
 	dir = getcwd(NULL, 0);
-	return dir ? format_string("%s/%s", dir, chosen) : NULL;
+	return dir ? format_string("%s/%s", dir, chosen) : chosen;
 }
 
 /* The loader only warns of what it cannot preload, so this looks before. */
@@ -119,6 +120,7 @@ const char *paths_helper(const char *in_build)
 	const char *name = basename(in_build);
 
 	return first_of(format_string("%s/%s", own_directory(0), in_build),
-			format_string("%s/" TOOLS_LIBEXECDIR_FROM_PREFIX "/%s", own_directory(1), name),
-			format_string(TOOLS_LIBEXECDIR "/%s", name));
+			format_string("%s/%s/%s", own_directory(1), TOOLS_LIBEXECDIR_FROM_PREFIX,
+				      name),
+			format_string("%s/%s", TOOLS_LIBEXECDIR, name));
 }

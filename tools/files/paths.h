@@ -9,16 +9,15 @@
 #include "elf_info.h"
 
 /*
- * Our library for programs of @bits, or NULL. @in_build: its place in a build directory. Those are
- * NAME for 64 bits and NAME-i386 for 32.
+ * Our library for programs of @bits, or NULL. @in_build: its place in a build directory. That is
+ * called NAME for 64 bits, NAME-i386 for 32.
  */
 const char *paths_library(int bits, const char *in_build);
 
 /*
  * *path gets $XRC_COMPAT_LIBRARY, made absolute, or else the libxrc-compat.so.1 for programs of
  * @bits. If there is no library of that word size, *path gets the native one, which cannot be
- * loaded. @elf gets the headers of the library. Returns why the library cannot be preloaded, or
- * NULL.
+ * loaded. @elf gets the library's headers. Returns why the library cannot be preloaded, or NULL.
  */
 const char *paths_shim(int bits, const char **path, struct elf_info *elf);
 

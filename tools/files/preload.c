@@ -21,8 +21,7 @@ const char *preload_lib_dir(int bits)
 	return real + strlen(strncmp(real, "/usr/", 5) ? "/" : "/usr/");
 }
 
-/* @word with the directory that the loader puts for $LIB. */
-static char *expand_lib(char *word)
+const char *preload_expand(const char *word)
 {
 	const char *token = strstr(word, "${LIB}"), *lib = preload_lib_dir(OWN_BITS);
 	size_t length = token ? 6 : 4;
@@ -34,14 +33,14 @@ static char *expand_lib(char *word)
 	return format_string("%.*s%s%s", (int)(token - word), word, lib, token + length);
 }
 
-char *preload_next(const char **rest, bool expand)
+char *preload_next(const char **rest)
 {
 	const char *start = *rest ? *rest + strspn(*rest, ": ") : "";
 	size_t length = strcspn(start, ": ");
 	char *word = format_string("%.*s", (int)length, start);
 
 	*rest = start + length;
-	return !length ? NULL : expand ? expand_lib(word) : word;
+	return length ? word : NULL;
 }
 
 bool preload_can_hold(const char *path)
@@ -79,7 +78,7 @@ static char *with_word(char *value, const char *word)
 {
 	const char *rest = value, *other;
 
-	while ((other = preload_next(&rest, false)) != NULL) {
+	while ((other = preload_next(&rest)) != NULL) {
 		if (!strcmp(other, word))
 			return value;
 	}
@@ -92,10 +91,11 @@ char *preload_value(const struct string_list *libraries, bool expands)
 	char *value = copy_string("");
 
 	for (size_t i = 0; i < libraries->count; i++) {
-		word = expands ? NULL : preload_for_both(libraries->item[i]);
+		word = libraries->item[i];
+		word = expands ? preload_expand(word) : preload_for_both(word);
 		value = with_word(value, word ? word : libraries->item[i]);
 	}
-	while ((word = preload_next(&rest, expands)) != NULL)
-		value = with_word(value, word);
+	while ((word = preload_next(&rest)) != NULL)
+		value = with_word(value, expands ? preload_expand(word) : word);
 	return value;
 }

@@ -16,11 +16,11 @@ struct string_list;
  */
 const char *preload_lib_dir(int bits);
 
-/*
- * Takes the next word from *rest, with the directory that the loader puts for $LIB if @expand. NULL
- * when there is none. At first *rest is the value, which may be NULL.
- */
-char *preload_next(const char **rest, bool expand);
+/* @word with the directory that the loader puts for $LIB in programs of OWN_BITS. */
+const char *preload_expand(const char *word);
+
+/* Takes the next word from *rest, NULL at the end. At first *rest is the value, or NULL. */
+char *preload_next(const char **rest);
 
 /* False for a path that the loader would split or expand, or that breaks the line of a shell. */
 bool preload_can_hold(const char *path);

@@ -33,13 +33,11 @@ int regular_open(const char *path)
 ssize_t regular_read(const char *path, char *text, size_t size)
 {
 	int fd = regular_open(path);
-	ssize_t used;
+	ssize_t used = fd < 0 ? -1 : read(fd, text, size - 1);
 
-	if (fd < 0)
-		return -1;
-	used = read(fd, text, size - 1);
-	close(fd);
 	text[used > 0 ? used : 0] = '\0';
+	if (fd >= 0)
+		close(fd);
 	return used;
 }
 

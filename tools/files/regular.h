@@ -13,7 +13,7 @@ int regular_open(const char *path);
 /* Reads the first bytes of the file, up to @size - 1, and ends them with 0. How many, or -1. */
 ssize_t regular_read(const char *path, char *text, size_t size);
 
-/* The rest of the first line that begins with the name; @end ends each line. NULL: none does. */
+/* The rest, with its @end, of the first line that begins with the name; or NULL. */
 char *regular_line(const char *path, int end, const char *name);
 
 /* The number behind the name that begins a line in a file of the kernel; 0: there is none. */

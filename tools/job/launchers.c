@@ -39,7 +39,7 @@ const struct launcher launchers[] = {
 
 static bool has_name(const struct launcher *launcher, const char *path)
 {
-	return strstr(launcher->names, format_string(" %s ", basename(path)));
+	return strstr(launcher->names, format_string(" %s ", basename(path))) != NULL;
 }
 
 const struct launcher *find_launcher(const char *path)
@@ -67,10 +67,10 @@ const struct launcher *const *ask_launchers(const char *path)
 	}
 	text = count > 1 ? aside_output(&program, PATIENCE_MS, &result) : NULL;
 	for (size_t i = 0; text && i < count; i++) {
-		if (!text_matches(text, named[i]->version))
-			continue;
-		named[0] = named[i];
-		count = 1;
+		if (text_matches(text, named[i]->version)) {
+			named[0] = named[i];
+			count = 1;
+		}
 	}
 	free(text);
 	named[count] = NULL;

@@ -11,11 +11,10 @@ struct launcher {
 	bool is_mpi;		/* it starts the processes of an MPI program */
 	const char *command;	/* what a user types first */
 	const char *before, *between;	/* "before" NAME "between" VALUE, for each variable */
-	const char *word;	/* stands before the variables; NULL: the launcher's name does */
+	const char *word;	/* before the variables; NULL: they follow the launcher's name */
 	bool expands;		/* it expands variables in values, so none may contain $LIB */
 	bool remote;		/* a remote shell expands them */
 	bool quoted_twice;	/* values need quotes for the remote shell, too */
-	bool is_file;		/* the variables go into a file, which no shell reads */
 	bool each_part;		/* a variable is for the programs up to the next ':' only */
 	const char *appfile;	/* options with a file that names the programs, between blanks */
 	const char *version;	/* a pattern of fnmatch(3) for what it prints with --version */

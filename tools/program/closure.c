@@ -102,9 +102,12 @@ static const char *missing_version(const char *line)
  */
 static const char *missing_function(char *line)
 {
-	if (!text_matches(line, "undefined symbol: *(*/lib@(ibverbs|nl-|mlx|hns|qedr)*)"))
+	char *library = strstr(line, "\t(");
+
+	if (!library || strncmp(line, "undefined symbol: ", 18) ||
+	    !text_matches(basename(library + 2), "lib@(ibverbs|nl-|mlx|hns|qedr)*"))
 		return NULL;
-	line[strcspn(line, "\t")] = ' ';
+	*library = ' ';
 	return line;
 }
 
@@ -160,7 +163,9 @@ static const char *ask(const char *path, struct question question, struct closur
 		return NULL;
 	if (kind.is_audited)
 		closure->unasked = "the loader would run its audit library (DT_AUDIT)";
-	else if (!loader || access(loader, X_OK) || !object || elf_info_is_of_other_libc(&kind))
+	else if (elf_info_is_of_other_libc(&kind))
+		closure->unasked = "it belongs to another C library";
+	else if (!loader || access(loader, X_OK) || !object)
 		closure->unasked = "this machine lacks the dynamic loader of glibc for it";
 	if (closure->unasked)
 		return NULL;

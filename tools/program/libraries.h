@@ -5,7 +5,7 @@
 
 #include "program.h"
 
-#include <tools/aside/devices.h>
+#include <tools/devices/devices.h>
 #include <tools/text/memory.h>
 
 /* ---- closure.c: the answers of the dynamic loader ---- */
@@ -32,8 +32,7 @@ struct closure {
 
 /*
  * Asks the dynamic loader which libraries the ELF file @path would load, as ldd does, but runs no
- * code of theirs. @plugins are libraries that the program opens by itself; those of Open MPI are
- * added to it.
+ * code of theirs. @plugins: libraries that the program opens by itself; Open MPI's are added.
  */
 void closure_read(const char *path, struct string_list *plugins, struct closure *closure);
 

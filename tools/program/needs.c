@@ -42,12 +42,13 @@ static const char *companion_path(const char *name, int bits)
 
 void needs_add_interposers(struct string_list *libraries)
 {
-	const char *rest = getenv("LD_PRELOAD"), *path;
+	const char *rest = getenv("LD_PRELOAD"), *word, *path;
 
-	while ((path = preload_next(&rest, true)) != NULL) {
+	while ((word = preload_next(&rest)) != NULL) {
+		path = preload_expand(word);
 		if (!text_matches(path, "*/lib@(ibverbs|xrc-compat|xrc-trace).so*") &&
 		    regular_has(path, "ibv_create_qp"))
-			string_list_add(libraries, path);
+			string_list_add(libraries, word);
 	}
 }
 
@@ -56,7 +57,7 @@ static bool is_preloaded(const char *name)
 {
 	const char *rest = getenv("LD_PRELOAD"), *word;
 
-	while ((word = preload_next(&rest, false)) != NULL) {
+	while ((word = preload_next(&rest)) != NULL) {
 		if (strchr(word, '/') && !strcmp(basename(word), name))
 			return true;
 	}
@@ -162,25 +163,26 @@ void needs_read(struct closure *closure, const struct preload_wish *wish)
 		closure->old_libibverbs = found;
 }
 
-/* Says what is preloaded, and why. */
-static void say_why(const char *why, const char *library, const char *what)
+/* Another program may have added the library. */
+static void add(struct string_list *list, const char *library, const char *why, const char *what)
 {
 	const char *verbose = getenv("XRC_COMPAT_VERBOSE");
 
+	if (!string_list_has(list, library))
+		string_list_add(list, library);
 	if (verbose && verbose[0] && verbose[0] != '0')
 		say("%s %s %s", library, why, what);
 }
 
 static void add_libibverbs(const char *path, const struct closure *closure, bool wanted,
-			   struct string_list *libraries)
+			   struct string_list *list)
 {
 	const char *old = closure->old_libibverbs, *system = closure->system_libibverbs;
 
 	if (!wanted && !old)
 		return;
 	if (system) {
-		string_list_add(libraries, system);
-		say_why("takes the place of", system, old ? old : "any other libibverbs.so.1");
+		add(list, system, "takes the place of", old ? old : "any other libibverbs.so.1");
 		return;
 	}
 	if (old)
@@ -205,10 +207,8 @@ static void add_needs(const char *path, int bits, const struct preload_wish *wis
 	if (closure.unasked)
 		say("%s: its libraries are not known: %s", path, closure.unasked);
 	for (size_t i = 0; i < closure.companion.count; i++) {
-		if (!same && !preload_for_both(closure.companion.item[i]))
-			continue;
-		string_list_add(libraries, closure.companion.item[i]);
-		say_why("is preloaded for", closure.companion.item[i], path);
+		if (same || preload_for_both(closure.companion.item[i]))
+			add(libraries, closure.companion.item[i], "is preloaded for", path);
 	}
 	if (same)
 		add_libibverbs(path, &closure, wish->system_libibverbs, libraries);

@@ -123,11 +123,11 @@ const char *providers_load_advice(void)
 /* @path: of the provider @name. */
 static const char *fault_of(const char *library, const char *path, const char *name)
 {
-	const char *config, *other, *fault;
+	const char *config, *pattern, *other, *fault;
 
 	if (access(path, R_OK)) {
-		other = format_string("%.*s-rdmav*", (int)(strrchr(path, '-') - path), path);
-		other = find_file(other, "");
+		pattern = format_string("%.*s-rdmav*", (int)(strrchr(path, '-') - path), path);
+		other = find_file(pattern, "");
 		return format_string("%s is missing%s%s", path, other ? "; another release has " : "",
 				     other ? basename(other) : "");
 	}
@@ -142,6 +142,7 @@ struct undriven providers_find_undriven(const char *library, const struct device
 					const char *wanted)
 {
 	const char *device = find_unlisted(list, wanted);
+	const char *driver = device ? driver_of(device) : "";	/* a virtual interface has none */
 	const struct provider *provider = device ? provider_of(device) : NULL;
 	const char *path = provider ? libibverbs_provider(library, provider->name) : NULL;
 
@@ -154,9 +155,10 @@ struct undriven providers_find_undriven(const char *library, const struct device
 			"modprobe ib_uverbs",
 		};
 	return (struct undriven){
-		format_string("the kernel has the device %s (%s), but libibverbs (%s, %s) has no driver for it%s%s",
-			      device, driver_of(device), library, libibverbs_release_name(library),
-			      path ? ": " : "", path ? fault_of(library, path, provider->name) : ""),
+		format_string("the kernel has the device %s%s, but libibverbs (%s, %s) has no driver for it%s%s",
+			      device, driver[0] ? format_string(" (%s)", driver) : "", library,
+			      libibverbs_release_name(library), path ? ": " : "",
+			      path ? fault_of(library, path, provider->name) : ""),
 		providers_load_advice(),
 	};
 }

@@ -1,25 +1,15 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat gc`: removed the tables of dead processes in release 1.0. Scripts may call it. */
 #include <tools/text/command.h>
-#include <tools/text/json.h>
 #include <tools/text/message.h>
-
-#include <stdio.h>
 
 static bool as_json;
 
 static int run_gc(char **words)
 {
-	struct json json = { .out = as_json ? stdout : NULL };
-
 	(void)words;
-	json_open(&json, NULL, '{');
-	json_string(&json, "directory", "/proc");
-	json_open(&json, "tables", '[');
-	json_close(&json, ']');
-	json_close(&json, '}');
-	if (!as_json)
-		print_line("nothing to collect: a registration table ends with its process");
+	print_line(as_json ? "{\"directory\": \"/proc\", \"tables\": []}"
+			   : "nothing to collect: a registration table ends with its process");
 	return TOOL_EXIT_OK;
 }
 

@@ -56,7 +56,7 @@ static void print_table(const struct listing *listing, struct json *json,
 {
 	struct regtab_view_qp qp;
 
-	for (uint32_t from = 0; regtab_view_next(table, from, &qp); from = qp.qp_num + 1) {
+	for (uint32_t from = 0; regtab_view_next_qp(table, from, &qp); from = qp.qp_num + 1) {
 		for (unsigned i = 0; i < table->member_count; i++) {
 			if (regtab_view_registered(table, qp.qp_num, i))
 				print_row(listing, json, &table->members[i], &qp);
@@ -97,7 +97,7 @@ static void print_all(const struct listing *listing, const struct regtab_view *a
 		for (size_t i = 0; i < listing->column_count; i++)
 			print_text_cell(listing, i, listing->columns[i]->name);
 	}
-	while (regtab_next(all, &table)) {
+	while (regtab_view_next_table(all, &table)) {
 		if (!table.members->reason)
 			print_table(listing, &json, &table);
 	}
@@ -109,13 +109,15 @@ static void print_all(const struct listing *listing, const struct regtab_view *a
 
 /* ---- processes that cannot be read ---- */
 
-void say_reasons(const struct regtab_view *all)
+bool say_reasons(const struct regtab_view *all, pid_t pid)
 {
 	unsigned int unread = 0;
+	bool any = false;
 
 	EACH(member, all->members, all->member_count) {
-		if (!member->reason)
+		if (!member->reason || (pid && member->pid != pid))
 			continue;
+		any = true;
 		unread += member->unread;
 		if (!member->unread || unread == 1)
 			say("process %d (%s): %s: %s", (int)member->pid, member->command,
@@ -124,6 +126,7 @@ void say_reasons(const struct regtab_view *all)
 	if (unread > 1)
 		say("in all %u processes of this user cannot be read; `xrc-compat ps --json` lists them",
 		    unread);
+	return any;
 }
 
 int refuse_to_list(int err)
@@ -148,7 +151,7 @@ int print_registrations(const struct listing *listing)
 		refused |= member->reason && !member->unread;
 	}
 	if (!listing->is_json)
-		say_reasons(&all);
+		say_reasons(&all, 0);
 	regtab_free(&all);
 	return refused;
 }

@@ -66,10 +66,11 @@ int print_core(const char *file);
 /* ---- what is missing, on standard error ---- */
 
 /*
- * Says why each refused table is not read. Of the processes that cannot be read only the first is
- * named: seen from another user namespace these are all processes of the user.
+ * Says why each refused table, or only that of @pid, is not read. Of the processes that cannot be
+ * read only the first is named: seen from another user namespace these are all processes of the
+ * user. Whether there was a reason.
  */
-void say_reasons(const struct regtab_view *all);
+bool say_reasons(const struct regtab_view *all, pid_t pid);
 
 /* Says why regtab_read() has failed. TOOL_EXIT_REFUSED. */
 int refuse_to_list(int err);

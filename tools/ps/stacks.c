@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define WITHOUT_LIBDW "this build is without libdw"
@@ -33,34 +32,34 @@ static void print_stack(const struct stack *stack)
 
 /* ---- registrations ---- */
 
-/* Names the other processes that are registered with the QP, which keep it alive. */
-static void print_others(const struct regtab_view *table, const struct regtab_view_qp *qp,
-			 unsigned int self)
+/* The first of the process's opened devices that is registered with the QP. NULL: none is. */
+static const struct regtab_view_member *registrant(const struct regtab_view *table,
+						   const struct regtab_view_qp *qp, pid_t pid)
 {
-	const char *separator = qp->registrants > 2 ? "; so are" : "; so is";
-
 	for (unsigned int i = 0; i < table->member_count; i++) {
-		if (table->members[i].pid == table->members[self].pid ||
-		    !regtab_view_registered(table, qp->qp_num, i))
-			continue;
-		print_text(stdout, "%s %d", separator, (int)table->members[i].pid);
-		separator = ",";
+		if (table->members[i].pid == pid && regtab_view_registered(table, qp->qp_num, i))
+			return &table->members[i];
 	}
+	return NULL;
 }
 
+/* Also names the other processes that are registered with the QP, which keep it alive. */
 static void print_registration(const struct regtab_view *table, const struct regtab_view_qp *qp,
 			       pid_t pid)
 {
-	for (unsigned int i = 0; i < table->member_count; i++) {
-		const struct regtab_view_member *member = &table->members[i];
+	const struct regtab_view_member *own = registrant(table, qp, pid);
+	const char *separator = ";";
 
-		if (member->pid != pid || !regtab_view_registered(table, qp->qp_num, i))
+	if (!own)
+		return;
+	print_text(stdout, "  registered with QP 0x%06x of %s", qp->qp_num, own->key.device);
+	EACH(member, table->members, table->member_count) {
+		if (member->pid == pid || registrant(table, qp, member->pid) != member)
 			continue;
-		print_text(stdout, "  registered with QP 0x%06x of %s", qp->qp_num,
-			   member->key.device);
-		print_others(table, qp, i);
-		putchar('\n');
+		print_text(stdout, "%s so is %d", separator, (int)member->pid);
+		separator = ",";
 	}
+	putchar('\n');
 }
 
 static void print_registrations_of(pid_t pid, const struct regtab_view *all)
@@ -68,8 +67,9 @@ static void print_registrations_of(pid_t pid, const struct regtab_view *all)
 	struct regtab_view table = { 0 };
 	struct regtab_view_qp qp;
 
-	while (regtab_next(all, &table)) {
-		for (uint32_t from = 0; regtab_view_next(&table, from, &qp); from = qp.qp_num + 1)
+	while (regtab_view_next_table(all, &table)) {
+		for (uint32_t from = 0; regtab_view_next_qp(&table, from, &qp);
+		     from = qp.qp_num + 1)
 			print_registration(&table, &qp, pid);
 	}
 }
@@ -79,20 +79,21 @@ static void print_registrations_of(pid_t pid, const struct regtab_view *all)
 /* Which rule of the kernel keeps this command from tracing the process, and what to do. */
 static const char *why_not_permitted(pid_t pid)
 {
+	/* Files in /proc are of root if the process is not dumpable: their owner tells nothing. */
 	char *status = format_string("/proc/%d/status", (int)pid);
 	unsigned long long tracer = regular_number(status, "TracerPid:", 10);
 	unsigned long long scope = regular_number("/proc/sys/kernel/yama/ptrace_scope", "", 10);
-	struct stat st;
 
 	if (tracer)
 		return format_string("process %llu traces it already", tracer);
-	if (geteuid() && !stat(status, &st) && st.st_uid != geteuid())
+	if (geteuid() && regular_number(status, "Uid:", 10) != geteuid())
 		return "it belongs to another user; only root may stop it";
-	if (scope)
+	if (scope == 3 || (scope && geteuid()))
 		return format_string("/proc/sys/kernel/yama/ptrace_scope is %llu; with %s", scope,
 				     scope < 3 ? "0, or as root, it can be stopped"
 					       : "3, none can be stopped");
-	return "this container may not trace: start it with --cap-add=SYS_PTRACE";
+	return geteuid() ? "it or this container forbids that; root outside may stop it"
+			 : "this container may not trace: start it with --cap-add=SYS_PTRACE";
 }
 
 static const char *why_not_stopped(pid_t pid, int err)
@@ -105,7 +106,7 @@ static const char *why_not_stopped(pid_t pid, int err)
 	case ENOEXEC:
 		return "it is a 32-bit program; only stacks of 64 bits are read";
 	case ENOENT:
-		return "it has ended";
+		return "it has ended, or is the kernel's own";
 	case EAGAIN:
 		return "it is just starting; try again";
 	case EPERM:
@@ -157,7 +158,7 @@ static int print_members(const struct regtab_view *all)
 {
 	int status = 0;
 
-	say_reasons(all);
+	say_reasons(all, 0);
 	EACH(member, all->members, all->member_count) {
 		if (member->reason)
 			status |= !member->unread;
@@ -184,8 +185,10 @@ int print_stacks(char **words)
 		return TOOL_EXIT_REFUSED;
 	if (!words[0])
 		status = print_members(&all);
-	for (; *words; words++)
+	for (; *words; words++) {
+		status |= err || say_reasons(&all, pid_of(*words));
 		status |= print_process(pid_of(*words), &all);
+	}
 	regtab_free(&all);
 	return status;
 }

@@ -50,15 +50,17 @@ static void print_variable(const struct launcher *launcher, const char *name, co
 
 /*
  * If LD_PRELOAD is set, as inside `softhca run`, print its value: the line may be typed in another
- * shell. If not, print `${LD_PRELOAD:+...}`, which csh does not have.
+ * shell. If not, print `${LD_PRELOAD:+...}`, which csh does not have. @file: a file gets the line,
+ * which no shell reads. No option of the launcher reaches the programs that it names.
  */
-static void print_variables(const struct launcher *launcher, const struct string_list *libraries)
+static void print_variables(const struct launcher *launcher, const struct string_list *libraries,
+			    bool file)
 {
 	const char *here = getenv("LD_PRELOAD");
 
 	fputs(launcher->word ? launcher->word : "", stdout);
-	print_variable(launcher, "LD_PRELOAD", preload_value(libraries, launcher->expands));
-	if (!(here && here[0]) && !is_csh() && !launcher->is_file)
+	print_variable(launcher, "LD_PRELOAD", preload_value(libraries, launcher->expands || file));
+	if (!(here && here[0]) && !is_csh() && !file)
 		/* Without the quotes a remote shell would replace $LIB in the value. */
 		fputs(launcher->remote ? "\"${LD_PRELOAD:+:'$LD_PRELOAD'}\""
 				       : "\"${LD_PRELOAD:+:$LD_PRELOAD}\"", stdout);
@@ -103,18 +105,18 @@ static bool is_program(const char *word)
 	return strchr(word, '/') && !stat(word, &st) && S_ISREG(st.st_mode) && !access(word, X_OK);
 }
 
-/* The first word after the launcher that names a program by its path, or else the last word. */
+/* Up to a ':', the first word behind the first that is a program's path, or else the last word. */
 static char **program_position(char **words)
 {
 	char **word = words + 1, **elsewhere = NULL;
 
-	for (; *word && !is_program(*word); word++) {
+	for (; *word && strcmp(*word, ":") != 0; word++) {
+		if (is_program(*word))
+			return word;
 		/* A program that only the other hosts have. */
 		if (!elsewhere && strchr(*word, '/') && **word != '-' && access(*word, F_OK))
 			elsewhere = word;
 	}
-	if (*word)
-		return word;
 	return elsewhere ? elsewhere : word - 1;
 }
 
@@ -159,19 +161,15 @@ static void print_line_for(const struct launcher *launcher, const struct string_
 	const char *appfile = find_appfile(launcher, words);
 
 	if (appfile) {
-		struct launcher file = *launcher;
-
-		/* No option of the launcher reaches the programs of the file. */
-		file.expands = file.is_file = true;
 		print_text(stdout, "# begin each line of %s with:", appfile);
-		print_variables(&file, libraries);
+		print_variables(launcher, libraries, true);
 		putchar('\n');
 	}
 	print_word(words[0], false);
 	print_words(words + 1, at, false);
 	/* The variables stand before each part; parts end with a ':'. */
 	for (char **word = at; !appfile; word++) {
-		print_variables(launcher, libraries);
+		print_variables(launcher, libraries, false);
 		while (*word && (!launcher->each_part || strcmp(*word, ":") != 0))
 			word++;
 		if (!*word)
@@ -194,7 +192,7 @@ static void print_all(const struct string_list *libraries, char **words)
 		print_text(stdout, "# %s", row->title);
 		if (!by_setenv)
 			print_text(stdout, "\n%s", row->command);
-		print_variables(by_setenv ? &csh : row, libraries);
+		print_variables(by_setenv ? &csh : row, libraries, false);
 		if (row->names[0])
 			print_words(words, NULL, row->quoted_twice);
 		putchar('\n');
@@ -232,9 +230,13 @@ static void print_json(const struct string_list *libraries)
 static void add_program(struct program *program, char *const *words, struct string_list *libraries)
 {
 	bool passes_on = program->elf.is_static && starter_is_one(program);
+	static struct string_list seen;
 	struct elf_info shim;
 	const char *path;
 
+	if (string_list_has(&seen, program->path))
+		return;
+	string_list_add(&seen, program->path);
 	if (!passes_on && !paths_shim(program->elf.bits, &path, &shim) &&
 	    program_refuse(program, &shim))
 		program_say_fault(program);
@@ -245,15 +247,15 @@ static void add_program(struct program *program, char *const *words, struct stri
 	needs_add(program, words, &wish, libraries);
 }
 
-/* The needs of all programs that the words of an appfile name. */
+/* The needs of all programs that the words of an appfile name; none if it cannot be read. */
 static void add_needs_of_file(const char *appfile, struct string_list *libraries)
 {
 	static char text[65536];
 	char *rest = text, *word;
 	struct program program;
 
-	if (regular_read(appfile, text, sizeof(text)) < 0)
-		return;
+	if (regular_read(appfile, text, sizeof(text)) == sizeof(text) - 1)
+		say("env: only the first 64 KiB of %s are read", appfile);
 	while ((word = strsep(&rest, " \t\n")) != NULL) {
 		if (is_program(word) && !program_open(word, &program))
 			add_program(&program, NULL, libraries);
@@ -280,9 +282,7 @@ static int find_libraries(const struct line *line, struct string_list *libraries
 	if (line->is_open) {
 		add_program(&program, word + 1, libraries);
 	} else {
-		/*
-		 * Our own library in its place needs none, so that only the options add libraries.
-		 */
+		/* Our own library needs none, so that only the options add libraries. */
 		program = (struct program){ .path = shim, .binary = shim, .elf = elf };
 		needs_add(&program, NULL, &wish, libraries);
 	}
@@ -301,12 +301,14 @@ static int run_env(char **words)
 	struct string_list libraries = { 0 };
 	struct line line = { 0 };
 
+	if (shell && !text_matches(basename(shell), "@(|a|ba|da|k|mk|z|c|tc)sh"))
+		return refuse(TOOL_EXIT_REFUSED, "env: --shell=%s: neither sh nor csh", shell);
 	parse_line(words, &line);
-	if (find_libraries(&line, &libraries))
-		return TOOL_EXIT_REFUSED;
 	if (!line.has_launcher && line.is_guess && !line.is_open)
 		return refuse(TOOL_EXIT_REFUSED, "env: %s: no program; try: xrc-compat check %s",
 			      words[0], text_shell_word(words[0]));
+	if (find_libraries(&line, &libraries))
+		return TOOL_EXIT_REFUSED;
 	if (line.has_launcher && line.is_guess)
 		say("env: no word is the path of a program here; %s is taken for it",
 		    *line.program_word);

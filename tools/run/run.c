@@ -72,7 +72,7 @@ static int add_tracer(int bits, struct string_list *libraries)
 void set_variable(const char *name, const char *value, bool overwrite)
 {
 	if (setenv(name, value, overwrite))
-		exit(refuse(TOOL_EXIT_REFUSED, "out of memory"));
+		need_memory(NULL);
 }
 
 void set_mvapich2_variables(void)
@@ -99,8 +99,8 @@ static int exec_program(const char *shim, const struct program *program,
 	if (launch->summary)
 		set_variable("XRC_COMPAT_SUMMARY", "1", true);
 	execv(program->path, launch->program);
-	return refuse(errno == ENOENT ? TOOL_EXIT_NOT_FOUND : TOOL_EXIT_NOT_EXECUTABLE, "%s: %s",
-		      program->path, strerror(errno));
+	status = errno == ENOENT ? TOOL_EXIT_NOT_FOUND : TOOL_EXIT_NOT_EXECUTABLE;
+	return refuse(status, "%s: %s", program->path, strerror(errno));
 }
 
 /*
@@ -112,7 +112,8 @@ int launch_program(const struct launch *launch)
 	static struct program program;
 	struct elf_info shim_elf;
 	int status = program_open(launch->program[0], &program);
-	const char *shim, *shim_fault = paths_shim(program.elf.bits, &shim, &shim_elf);
+	const char *shim = NULL;
+	const char *shim_fault = status ? NULL : paths_shim(program.elf.bits, &shim, &shim_elf);
 
 	if (shim_fault)
 		return refuse(TOOL_EXIT_REFUSED, "%s", shim_fault);

@@ -151,7 +151,7 @@ static void find_port(struct address *self)
 	}
 	self->lid = port.lid;
 	self->mtu = (uint16_t)port.active_mtu;
-	MUST(ibv_query_gid, mine.context, mine.port, 0, &self->gid);
+	must("ibv_query_gid", ibv_query_gid(mine.context, mine.port, 0, &self->gid) ? errno : 0);
 }
 
 void open_device(void)

@@ -184,18 +184,14 @@ static int carry_out(uint32_t first)
 
 static void print_row(const struct step *check, const struct verdict *verdict)
 {
-	bool wrong = verdict->result == WRONG;
-
-	if (wrong)
-		print_styled(STYLE_PROBLEM, verdict->word);
-	print_text(stdout, "%-*s %-4s %s\n", wrong ? 3 : 9, wrong ? "" : verdict->word, check->section,
+	print_styled(verdict->result == WRONG ? STYLE_PROBLEM : "", verdict->word);
+	print_text(stdout, "%*s %-4s %s\n", 9 - (int)strlen(verdict->word), "", check->section,
 		   check->what);
 	if (detail[0])
 		print_text(stdout, "%14s %s\n", "", detail);
 	fflush(stdout);
 }
 
-/* Rows of what was not tried would only hide the reason. */
 static void report(const struct step *check, int result)
 {
 	const struct verdict *verdict = verdicts;
@@ -209,6 +205,7 @@ static void report(const struct step *check, int result)
 	json_string(&json, "verdict", verdict->word);
 	json_string(&json, "detail", detail);
 	json_close(&json, '}');
+	/* Rows of what was not tried would only hide the reason. */
 	if (!json.out && result != UNTRIED)
 		print_row(check, verdict);
 	detail = "";

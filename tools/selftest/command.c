@@ -16,6 +16,9 @@ static int run_selftest(char **words)
 	const char *program[] = { path, device, role, remote, NULL };
 
 	(void)words;
+	if (is_actor && (remote || as_json))
+		return refuse(TOOL_EXIT_REFUSED,
+			      "selftest: --actor goes neither with --json nor with --remote");
 	if (!path)
 		return refuse_missing("xrc-compat-selftest", "xrc-compat");
 	launch.program = (char **)program;

@@ -10,10 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/*
- * The process may have another root, as in a container. libdwfl reads a deleted file in the memory
- * of the process.
- */
+/* The process may have another root, as in a container. libdwfl reads a deleted file in memory. */
 static int find_elf(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
 		    char **file, Elf **elf)
 {
@@ -42,7 +39,7 @@ static int no_debuginfo(Dwfl_Module *module, void **image, const char *name, Dwa
 	return -1;
 }
 
-/* Opens the file, so that no thread is stopped meanwhile. */
+/* Opens the file now, not while a thread is stopped. */
 static int prepare(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base, void *image)
 {
 	Dwarf_Addr bias;

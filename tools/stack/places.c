@@ -62,7 +62,7 @@ static bool is_in_symbol(const char *module, uint64_t offset)
 static struct place *read_places(const char *module, uint64_t offset)
 {
 	struct place *innermost = new_place(module, offset), **end = &innermost;
-	char address[32], *text, *function, *line;
+	char address[32], *text, *function, *line, *extra;
 	char *const words[] = { (char *)"addr2line", (char *)"-f", (char *)"-i", (char *)"-e",
 				(char *)module, address, NULL };
 	const struct aside program = { .words = words };
@@ -77,7 +77,8 @@ static struct place *read_places(const char *module, uint64_t offset)
 	text = aside_output(&program, PATIENCE_MS, &result);
 	for (function = strtok(text, "\n"); function && (line = strtok(NULL, "\n"));
 	     function = strtok(NULL, "\n")) {
-		line[strcspn(line, " ")] = '\0';	/* without the compiler's discriminator */
+		if ((extra = strstr(line, " (discriminator")))
+			*extra = '\0';
 		if (!*end)
 			*end = new_place(module, offset);
 		/* addr2line writes "??", "??:0" or "file.c:?" for a name that it does not know. */

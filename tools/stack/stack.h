@@ -48,9 +48,9 @@ struct stack {
 	} frame[STACK_FRAMES];	/* the innermost first */
 };
 
-/* The following return 0 or -errno; without libdw the last one does nothing. */
-
 typedef void stack_visit(const struct stack *stack);
+
+/* The first two return 0 or -errno. Without libdw the last one does nothing. */
 
 #ifdef TOOLS_LIBDW
 /* Stops one thread after the other for a moment. -EBUSY: one of them did not stop. */
@@ -60,7 +60,7 @@ int stacks_of_process(pid_t process, stack_visit *visit);
 int stacks_of_core(const char *file, stack_visit *visit);
 
 /* Fills in the stack of a thread that the caller traces and that has stopped. */
-int stack_of_stopped(pid_t process, struct stack *stack);
+void stack_of_stopped(pid_t process, struct stack *stack);
 #else
 #define stacks_of_process(process, visit) ((void)(process), (void)(visit), -ENOSYS)
 #define stacks_of_core(file, visit) ((void)(file), (void)(visit), -ENOSYS)

@@ -88,15 +88,13 @@ static void name_frames(const struct image *image, struct stack *stack)
 
 /* ---- stopping ---- */
 
-#define PATIENCE_S 1
-
 /*
  * SIGCHLD is blocked. A thread that does not stop (-EBUSY) cannot be detached. The kernel detaches
  * it when this command ends.
  */
 static int wait_for_stop(pid_t thread, const sigset_t *child)
 {
-	static const struct timespec patience = { .tv_sec = PATIENCE_S };
+	static const struct timespec patience = { .tv_sec = 1 };
 	pid_t stopped;
 	int status;
 
@@ -115,13 +113,18 @@ static int wait_for_stop(pid_t thread, const sigset_t *child)
  */
 static void take_turn(bool before_others)
 {
-	const struct sched_param param = { .sched_priority = before_others ? 1 : 0 };
+	static struct sched_param param[] = { [true] = { .sched_priority = 1 } };
+	static int policy[] = { [true] = SCHED_FIFO };
 
-	sched_setscheduler(0, before_others ? SCHED_FIFO : SCHED_OTHER, &param);
+	if (before_others) {
+		policy[false] = sched_getscheduler(0);
+		sched_getparam(0, &param[false]);
+	}
+	sched_setscheduler(0, policy[before_others], &param[before_others]);
 }
 
 /*
- * Stops the thread. Returns the signal to pass to thread_let_go(), or -errno. libdwfl can stop
+ * Stops the thread. Returns the signal to pass on to it, or -errno. libdwfl can stop
  * threads too, but by SIGSTOP, and it would wait for ever for a thread that waits in the kernel for
  * a device. @start: when the stop began at the earliest. The kernel does not tell when it did.
  */
@@ -143,26 +146,17 @@ static int thread_stop(pid_t thread, uint64_t *start)
 	return err;
 }
 
-/* A signal that arrived meanwhile must reach the program. */
-static void thread_let_go(pid_t thread, int number)
-{
-	ptrace(PTRACE_DETACH, thread, 0, number);
-	take_turn(false);
-}
-
 /* ---- processes ---- */
 
-int stack_of_stopped(pid_t process, struct stack *stack)
+void stack_of_stopped(pid_t process, struct stack *stack)
 {
 	struct image image;
-	int err = image_of_process(process, &image);
 
-	if (!err) {
+	if (!image_of_process(process, &image)) {
 		dwfl_getthread_frames(image.dwfl, stack->thread, add_frame, stack);
 		name_frames(&image, stack);
 	}
 	image_close(&image);
-	return err;
 }
 
 static int visit_running(const struct image *image, pid_t thread, stack_visit *visit)
@@ -175,7 +169,8 @@ static int visit_running(const struct image *image, pid_t thread, stack_visit *v
 		return number;
 	dwfl_getthread_frames(image->dwfl, thread, add_frame, &stack);
 	stack.stop_us = (unsigned int)((clock_now() - start) / 1000);
-	thread_let_go(thread, number);
+	ptrace(PTRACE_DETACH, thread, 0, number); /* with a signal that arrived meanwhile */
+	take_turn(false);
 	name_frames(image, &stack);
 	visit(&stack);
 	return 0;

@@ -104,8 +104,8 @@ int command_execute(const struct command *command, int argc, char **argv)
 		if (kind == ':')
 			status = refuse_word(command, argv[optind - 1], "its value is missing");
 		else if (kind == '?')
-			status = refuse_word(command, argv[optind - 1],
-					     optopt ? "it takes no value" : "unknown option");
+			status = refuse_word(command, argv[optind - 1], optopt ?
+					     "it takes no value" : "unknown or ambiguous option");
 		else
 			status = take_option(command, &command->options[kind - FIRST_OPTION], argv);
 	}

@@ -3,7 +3,7 @@
 #include "json.h"
 #include "text.h"
 
-/* Escapes control characters. U+FFFD stands for a byte that is of no valid character. */
+/* Escapes control characters. U+FFFD stands for a byte that is of no printable character. */
 static size_t quote_character(FILE *out, const char *text)
 {
 	size_t length = text_character(text);

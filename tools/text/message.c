@@ -50,7 +50,7 @@ void print_text(FILE *out, const char *format, ...)
 void print_styled(const char *style, const char *text)
 {
 	const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
-	bool marked = isatty(STDOUT_FILENO) && !(no_color && no_color[0]) && terminal &&
+	bool marked = style[0] && isatty(STDOUT_FILENO) && !(no_color && no_color[0]) && terminal &&
 		      strcmp(terminal, "dumb") != 0;
 
 	printf("%s%s%s", marked ? style : "", text, marked ? "\033[0m" : "");
@@ -88,10 +88,9 @@ void print_wrapped(const char *text, unsigned int column, unsigned int indent, u
 
 void message(FILE *out, const char *before, char *line)
 {
-	print_text(out, "%s%s", before, out == stdout ? "" : line);
 	if (out == stdout)
 		print_wrapped(line, 0, TEXT_COLUMN, terminal_width());
-	fputc('\n', out);
+	print_text(out, "%s%s\n", before, out == stdout ? "" : line);
 	free(line);
 }
 

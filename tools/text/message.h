@@ -17,8 +17,8 @@
 void print_text(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Prints @line, as print_text() does, with @before in front. Standard output is broken to the width
- * of the terminal. Frees @line.
+ * Prints @line, as print_text() does, in one write, with @before in front. Standard output, where
+ * @before is empty, is broken to the width of the terminal. Frees @line.
  */
 void message(FILE *out, const char *before, char *line);
 

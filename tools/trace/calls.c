@@ -4,6 +4,7 @@
 
 #include <tools/job/launchers.h>
 #include <tools/text/memory.h>
+#include <tools/text/text.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -135,20 +136,8 @@ static void account_leftovers(struct trace *trace, const struct trace_record *re
 
 /* ---- calls ---- */
 
-/* Returns false for the C library and for our own libraries. */
-static bool is_of_program(const char *module)
-{
-	static const char *const others[] = {
-		"libc.so.", "libc-2.", "libpthread", "libxrc-trace.so", "libxrc-compat.so",
-	};
-	const char *name = basename(module);
-
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		if (!strncmp(name, others[i], strlen(others[i])))
-			return false;
-	}
-	return true;
-}
+/* The C library and our own libraries: their frames are not shown. */
+#define NOT_SHOWN "lib@(c.so.|c-2.|pthread|xrc-trace.so|xrc-compat.so)*"
 
 const struct place *next_place(const struct trace_record *record, uint32_t *i)
 {
@@ -157,7 +146,7 @@ const struct place *next_place(const struct trace_record *record, uint32_t *i)
 		const char *module = frame->module ? record->text + frame->module : "";
 		const struct place *place;
 
-		if (!is_of_program(module))
+		if (text_matches(basename(module), NOT_SHOWN))
 			continue;
 		place = place_of(module, frame->offset);
 		if (strcmp(place->symbol, "_start"))
@@ -216,7 +205,7 @@ void trace_crash(struct trace *trace, const struct crash *crash)
 
 void trace_end(struct trace *trace, int status)
 {
-	trace->reached_all = trace->reached ? trace->reached >= trace->ranks
+	trace->reached_all = trace->reached ? trace->ranks && trace->reached >= trace->ranks
 					    : trace->calls || !trace->launcher[0];
 	trace->printer->end(trace, status);
 }

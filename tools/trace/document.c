@@ -61,6 +61,7 @@ static void print_modern_calls(struct json *json, const struct trace_record *rec
 		json_close(json, '}');
 	}
 	json_close(json, ']');
+	json_number(json, "became_more", record->more_modern_calls);
 }
 
 static void document_call(struct trace *trace, const struct trace_record *record,
@@ -123,6 +124,8 @@ static void print_leftover(struct trace *trace, const struct leftover *leftover)
 	json_number(json, "pid", leftover->pid);
 	if (leftover->qp_num)
 		json_number(json, "qp", leftover->qp_num);
+	else
+		json_string(json, "qp", NULL);
 	json_number(json, "site", leftover->site);
 	print_stack(json, &trace->sites[leftover->site - 1].first);
 	json_close(json, '}');
@@ -147,7 +150,10 @@ static void document_end(struct trace *trace, int status)
 	json_close(json, ']');
 	json_string(json, "launcher", trace->launcher);
 	json_number(json, "ranks_reached", trace->reached);
-	json_number(json, "ranks", trace->ranks);
+	if (trace->reached && !trace->ranks)
+		json_string(json, "ranks", NULL);
+	else
+		json_number(json, "ranks", trace->ranks);
 	json_bool(json, "reached_all", trace->reached_all);
 	json_bool(json, "started", trace->started);
 	json_number(json, "exit_status", status);

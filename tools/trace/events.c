@@ -75,12 +75,12 @@ static void print_end_of_arrow(struct trace *trace, const char *phase, int id,
 	free(name);
 }
 
-static struct origin *find_origin(uint32_t qp_num, const int32_t *pid)
+static struct origin *find_origin(uint32_t qp_num, int32_t pid, bool created)
 {
 	for (size_t i = origin_count; i > 0; i--) {
 		struct origin *origin = &origins[i - 1];
 
-		if (origin->qp_num == qp_num && (pid ? origin->pid == *pid : origin->is_creator))
+		if (origin->qp_num == qp_num && (created ? origin->is_creator : origin->pid == pid))
 			return origin;
 	}
 	return NULL;
@@ -93,7 +93,7 @@ static void print_arrows(struct trace *trace, const struct trace_record *record)
 			       record->pid, record->tid, record->start };
 	bool ends = record->verb == VERB_ibv_unreg_xrc_rcv_qp;
 	static int id;
-	const struct origin *from = find_origin(here.qp_num, ends ? &here.pid : NULL);
+	const struct origin *from = find_origin(here.qp_num, here.pid, !ends);
 
 	if (!ends && !here.is_creator && record->verb != VERB_ibv_reg_xrc_rcv_qp)
 		return;

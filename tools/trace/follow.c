@@ -29,10 +29,9 @@ static struct {
 	sigset_t mask;		/* while follow() waits; SIGCHLD wakes it when the program ends */
 } followed = { .socket = -1 };
 
-/* Says what could not be made, and why. TOOL_EXIT_REFUSED. */
-static int refuse_errno(const char *verb, const char *object)
+static int refuse_to_make(const char *object)
 {
-	return refuse(TOOL_EXIT_REFUSED, "trace: cannot %s %s: %s", verb, object, strerror(errno));
+	return refuse(TOOL_EXIT_REFUSED, "trace: cannot make %s: %s", object, strerror(errno));
 }
 
 /* ---- crashes ---- */
@@ -49,10 +48,7 @@ static void crash_watch(pid_t thread)
 
 static unsigned long long read_status(pid_t thread, const char *name, int base)
 {
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)thread);
-	return regular_number(path, name, base);
+	return regular_number(format_string("/proc/%d/status", (int)thread), name, base);
 }
 
 #define BIT(number) (1ULL << ((number) - 1))
@@ -147,6 +143,14 @@ static bool take_one(void)
 static volatile pid_t child_to_forward_to;
 static volatile sig_atomic_t children_changed;
 
+static void forward(int number)
+{
+	if (number == SIGCHLD)
+		children_changed = true;
+	else if (child_to_forward_to)
+		kill(child_to_forward_to, number);
+}
+
 /* Returns whether the program has ended; @status gets its status, or -errno. */
 static bool reap(int *status)
 {
@@ -207,7 +211,7 @@ static bool make_directory(void)
 static int open_socket(void)
 {
 	if (!make_directory())
-		return refuse_errno("make", followed.directory);
+		return refuse_to_make(followed.directory);
 	followed.address.sun_family = AF_UNIX;
 	snprintf(followed.address.sun_path, sizeof(followed.address.sun_path), "%s/socket",
 		 followed.directory);
@@ -215,25 +219,14 @@ static int open_socket(void)
 	if (followed.socket < 0 ||
 	    setsockopt(followed.socket, SOL_SOCKET, SO_PASSCRED, &(int){ 1 }, sizeof(int)) ||
 	    bind(followed.socket, (struct sockaddr *)&followed.address, sizeof(followed.address)))
-		return refuse_errno("make", followed.address.sun_path);
+		return refuse_to_make(followed.address.sun_path);
 	return 0;
-}
-
-static void forward(int number)
-{
-	if (number == SIGCHLD)
-		children_changed = true;
-	else if (child_to_forward_to)
-		kill(child_to_forward_to, number);
 }
 
 /* After fork(). The program keeps the signal actions that this command got, except for SIGCHLD. */
 static void set_signals(pid_t child)
 {
-	/*
-	 * Resource managers send the first four to the first process of a job only. SIGCHLD wakes
-	 * follow().
-	 */
+	/* Resource managers signal a job's first process only. SIGCHLD wakes follow(). */
 	static const int forwarded[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD, 0 };
 	/*
 	 * The terminal sends the first two to the program as well, and this command reports how the
@@ -256,7 +249,7 @@ static int start_program(void)
 	int watched[2];
 
 	if (pipe2(watched, O_CLOEXEC))
-		return refuse_errno("make", "a pipe");
+		return refuse_to_make("a pipe");
 	fflush(NULL);
 	/* Block the signals until their handler can pass them on. */
 	sigfillset(&all);
@@ -266,14 +259,14 @@ static int start_program(void)
 		sigprocmask(SIG_SETMASK, &before, NULL);
 		close(watched[1]);
 		/* Waits until the command would see this process crash: it then closes the pipe. */
-		while (read(watched[0], &all, 1) < 0 && errno == EINTR)
+		while (read(watched[0], &(char){ 0 }, 1) < 0 && errno == EINTR)
 			;
 		/* `run` preloads the tracing library if the variable is set. */
 		set_variable("XRC_COMPAT_TRACE", followed.address.sun_path, true);
 		_exit(launch_program(followed.launch));
 	}
 	if (followed.child < 0)
-		return refuse_errno("make", "a process");
+		return refuse_to_make("a process");
 	crash_watch(followed.child);
 	close(watched[0]);
 	close(watched[1]);
@@ -292,11 +285,7 @@ int trace_run(struct trace *trace, const struct launch *launch)
 
 	followed.trace = trace;
 	followed.launch = launch;
-	status = open_socket();
-	if (!status)
-		status = start_program();
-	if (!status)
-		status = follow();
+	status = open_socket() || start_program() ? TOOL_EXIT_REFUSED : follow();
 	if (followed.socket >= 0)
 		close(followed.socket);
 	unlink(followed.address.sun_path);

@@ -49,6 +49,8 @@ static void print_modern_calls(FILE *out, const struct trace_record *record)
 			print_text(out, " = %s", error_name(modern->err));
 		print_duration(out, modern->duration);
 	}
+	if (record->more_modern_calls)
+		print_text(out, ", and %u more", record->more_modern_calls);
 	putc(']', out);
 }
 
@@ -114,13 +116,14 @@ void print_reach(FILE *out, const struct trace *trace, int status)
 	if (!trace->started || trace->reached_all)
 		return;
 	if (trace->reached)
-		print_text(out, "\nThe trace reached %u of the %u ranks that %s started.\n",
-			   trace->reached, trace->ranks, trace->launcher);
+		print_text(out, "\nThe trace reached %u of %s ranks that %s started.\n", trace->reached,
+			   trace->ranks ? format_string("the %u", trace->ranks)
+					: "an unknown number of", trace->launcher);
 	else
 		print_text(out, "\nThe trace did not reach the processes that %s started.\n",
 			   trace->launcher);
-	print_text(out, "Put it behind the launcher: %s ... xrc-compat trace --output FILE.%%r PROGRAM\n",
-		   trace->launcher);
+	print_text(out, "Put it behind the launcher: %s ... xrc-compat trace %s FILE.%%r PROGRAM\n",
+		   trace->launcher, trace->printer == &events_printer ? "--perfetto" : "--output");
 }
 
 static void text_end(struct trace *trace, int status)

@@ -22,23 +22,24 @@ static struct {
 	char *text;		/* the JSON document, if it goes to a standard stream */
 	size_t text_size;
 	struct trace trace;
-} tracing = { .out_name = "standard error" };
+} tracing;
 
 /* ---- output ---- */
 
-static int open_output(void)
+static int open_output(const char *pattern)
 {
-	const char *pattern = tracing.perfetto ? tracing.perfetto : tracing.output;
 	struct trace *trace = &tracing.trace;
+	static char line[1 << 14];
 
-	trace->out = stderr;
 	trace->printer = tracing.perfetto  ? &events_printer
 			 : tracing.is_json ? &document_printer
 					   : &text_printer;
-	if (pattern)
-		trace->out = output_open(pattern, "trace", &tracing.out_name);
+	trace->out = output_open(pattern ? pattern : "/dev/stderr", "trace", &tracing.out_name);
 	if (!trace->out)
 		return TOOL_EXIT_REFUSED;
+	/* The program's output must not fall into a line. */
+	if (!pattern)
+		setvbuf(trace->out, line, _IOLBF, sizeof(line));
 	/* In memory only if the program may write to the same stream: it grows with each call. */
 	if (tracing.perfetto ||
 	    (tracing.is_json && pattern && !text_matches(pattern, "/dev/std*")))
@@ -53,32 +54,32 @@ static int open_output(void)
 static int close_output(int status)
 {
 	FILE *out = tracing.trace.out, *json = tracing.trace.json.out;
-	const char *why;
+	const char *why = json && json != out ? streams_close(json) : NULL;
 
-	if (json && json != out) {
-		fclose(json);
+	if (json && json != out && !why)
 		fwrite(tracing.text, 1, tracing.text_size, out);
-	}
-	why = out != stderr ? streams_close(out) : streams_flush(out);
-	if (!why)
-		return status;
-	return refuse(TOOL_EXIT_REFUSED, "cannot write the trace to %s: %s", tracing.out_name, why);
+	why = why ? why : streams_close(out);
+	return !why ? status
+		    : refuse(TOOL_EXIT_REFUSED, "cannot write the trace to %s: %s",
+			     tracing.out_name, why);
 }
 
 /* ---- the command ---- */
 
 static int run_trace(char **words)
 {
+	const char *pattern = tracing.perfetto ? tracing.perfetto : tracing.output;
 	int status;
 
 	if (tracing.perfetto && (tracing.is_json || tracing.output))
 		return refuse(TOOL_EXIT_REFUSED,
 			      "trace: --perfetto goes neither with --json nor with --output");
 	tracing.launch.program = words;
-	if (tracing.output && strstr(tracing.output, "%r") && find_launcher(words[0]))
+	if (pattern && strstr(pattern, "%r") && find_launcher(words[0]))
 		say("trace: in front of a launcher %%r is no rank; for a file for each rank: %s ... xrc-compat trace "
-		    "--output %s PROGRAM", basename(words[0]), tracing.output);
-	status = open_output();
+		    "%s %s PROGRAM", basename(words[0]),
+		    tracing.perfetto ? "--perfetto" : "--output", pattern);
+	status = open_output(pattern);
 	if (status)
 		return status;
 	status = trace_run(&tracing.trace, &tracing.launch);

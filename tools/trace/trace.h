@@ -47,7 +47,7 @@ struct trace {
 	size_t crash_count;
 	unsigned long calls;
 	bool started;			/* the program, or another that was to be traced */
-	bool reached_all;		/* the ranks that a launcher started; set at the end */
+	bool reached_all;		/* surely all ranks of the launcher; set at the end */
 	char launcher[64];		/* the first that was started; "" none was */
 	uint32_t reached, ranks;	/* MPI ranks that were traced, of how many; 0 unknown */
 };

@@ -19,7 +19,7 @@ const char *ibv_get_sysfs_path(void);
 /* Returns the number of bytes read from dir/file, without a newline at the end; -1 with errno. */
 int ibv_read_sysfs_file(const char *dir, const char *file, char *buf, size_t size);
 
-/* Keep memory from being copied to a forked child, and the reverse. 0, or a positive errno. */
+/* Keep memory from being copied to a forked child, and the reverse. 0, or -1. */
 int ibv_dontfork_range(void *base, size_t size);
 int ibv_dofork_range(void *base, size_t size);
 

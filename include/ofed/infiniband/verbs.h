@@ -6,7 +6,8 @@
  * A program compiled with this header has the ABI of a binary of 2010, so it needs xrc-compat to
  * run. The header takes the place of the system's <infiniband/verbs.h>: never include both. Nothing
  * may be added, moved or renamed here; the layouts are asserted against
- * abi/reference/ofed-1.5.3.json for x86_64 and i386.
+ * abi/reference/ofed-1.5.3.json for x86_64 and i386, and for aarch64 up to the first mutex or
+ * condition variable.
  */
 #ifndef INFINIBAND_VERBS_H
 #define INFINIBAND_VERBS_H
@@ -737,6 +738,7 @@ int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
 int ibv_destroy_qp(struct ibv_qp *qp);
 
 struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr);
+/* 0, or -1. */
 int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port_num, struct ibv_wc *wc,
 			struct ibv_grh *grh, struct ibv_ah_attr *ah_attr);
 struct ibv_ah *ibv_create_ah_from_wc(struct ibv_pd *pd, struct ibv_wc *wc, struct ibv_grh *grh,
@@ -767,7 +769,10 @@ const char *ibv_wc_status_str(enum ibv_wc_status status);
  */
 struct ibv_xrc_domain *ibv_open_xrc_domain(struct ibv_context *context, int fd, int oflag);
 
-/* EBUSY while SRQs, QPs or registrations of this opened device are in the domain. */
+/*
+ * EBUSY while SRQs or QPs of this opened device are in the domain, or receive QPs are registered
+ * through this handle.
+ */
 int ibv_close_xrc_domain(struct ibv_xrc_domain *d);
 
 /*

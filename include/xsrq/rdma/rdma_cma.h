@@ -14,26 +14,26 @@ extern "C" {
 #endif
 
 /*
- * Gives the id this SRQ, and returns the one it had. librdmacm uses the SRQ of the id, so it must
- * find the provider's SRQ there.
+ * Puts the provider's SRQ in place of the program's, which it returns. librdmacm uses the SRQ of an
+ * id or of attributes, so it must find the provider's there.
  */
-static inline struct xsrq_srq *xsrq_swap_srq(struct rdma_cm_id *id, struct xsrq_srq *srq)
+static inline struct xsrq_srq *xsrq_unwrap(struct xsrq_srq **srq)
 {
-	struct xsrq_srq *previous = id->srq;
+	struct xsrq_srq *program_srq = *srq;
 
-	id->srq = srq;
-	return previous;
+	*srq = (struct xsrq_srq *)xsrq_real(program_srq);
+	return program_srq;
 }
 
 static inline int xsrq_rdma_create_qp_on(struct rdma_cm_id *id, struct ibv_pd *pd,
 					 struct xsrq_qp_init_attr *attr)
 {
 	struct ibv_qp_init_attr_ex ex;
-	struct xsrq_srq *program_srq = attr->srq;
+	struct xsrq_srq *program_srq;
 	int ret;
 
 	if (id->qp_type != IBV_QPT_XRC_RECV) {
-		attr->srq = (struct xsrq_srq *)xsrq_real(program_srq);
+		program_srq = xsrq_unwrap(&attr->srq);
 		ret = rdma_create_qp(id, pd, attr);
 		attr->srq = program_srq;
 		return ret;
@@ -47,7 +47,7 @@ static inline int xsrq_rdma_create_qp_on(struct rdma_cm_id *id, struct ibv_pd *p
 static inline int xsrq_rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd,
 				      struct xsrq_qp_init_attr *attr)
 {
-	struct xsrq_srq *program_srq = xsrq_swap_srq(id, (struct xsrq_srq *)xsrq_real(id->srq));
+	struct xsrq_srq *program_srq = xsrq_unwrap(&id->srq);
 	int ret = xsrq_rdma_create_qp_on(id, pd, attr);
 
 	id->srq = program_srq;
@@ -62,7 +62,7 @@ static inline int xsrq_rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd,
 static inline int xsrq_rdma_create_ep(struct rdma_cm_id **id, struct rdma_addrinfo *res,
 				      struct ibv_pd *pd, struct xsrq_qp_init_attr *attr)
 {
-	struct xsrq_srq *program_srq = attr ? attr->srq : NULL;
+	struct xsrq_srq *program_srq = NULL;
 	int ret;
 
 	if (attr && res->ai_qp_type == IBV_QPT_XRC_RECV) {
@@ -70,7 +70,7 @@ static inline int xsrq_rdma_create_ep(struct rdma_cm_id **id, struct rdma_addrin
 		return -1;
 	}
 	if (attr)
-		attr->srq = (struct xsrq_srq *)xsrq_real(program_srq);
+		program_srq = xsrq_unwrap(&attr->srq);
 	ret = rdma_create_ep(id, res, pd, attr);
 	if (attr)
 		attr->srq = program_srq;
@@ -80,7 +80,7 @@ static inline int xsrq_rdma_create_ep(struct rdma_cm_id **id, struct rdma_addrin
 /* Calls a function that destroys the SRQ of the id, and frees the program's. */
 static inline void xsrq_end_srq(struct rdma_cm_id *id, void (*end)(struct rdma_cm_id *id))
 {
-	struct xsrq_srq *program_srq = xsrq_swap_srq(id, (struct xsrq_srq *)xsrq_real(id->srq));
+	struct xsrq_srq *program_srq = xsrq_unwrap(&id->srq);
 	int is_xsrq = program_srq != id->srq;
 
 	end(id);

@@ -18,7 +18,7 @@
 #define MAX_EVENTS 4096
 
 static int epoll_fd = -1;
-static int ring_fd = -1;
+static int bell_fd = -1; /* is readable when a program has rung */
 static int spare_fd = -1; /* closed for a moment when no other descriptor is left */
 static struct epoll_event events[MAX_EVENTS];
 
@@ -40,22 +40,23 @@ int loop_change(int fd, uint32_t wanted, struct watch *watch)
 }
 
 /* The ring has ended the sleep. The engine then looks at the doorbells by itself. */
-static void ring_came(struct watch *watch, uint32_t which)
+static void bell_came(struct watch *watch, uint32_t which)
 {
 	uint64_t count;
 
 	(void)watch;
 	(void)which;
-	if (read(ring_fd, &count, sizeof(count)) < 0)
+	/* The result says nothing, but glibc warns where it is not used. */
+	if (read(bell_fd, &count, sizeof(count)) < 0)
 		return;
 }
 
-static int watch_rings(void)
+static int watch_bell(void)
 {
-	static struct watch rings = { .ready = ring_came };
+	static struct watch bell = { .ready = bell_came };
 
-	ring_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	return ring_fd < 0 ? -errno : loop_watch(ring_fd, EPOLLIN, &rings);
+	bell_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return bell_fd < 0 ? -errno : loop_watch(bell_fd, EPOLLIN, &bell);
 }
 
 void loop_lend_spare(void)
@@ -77,8 +78,8 @@ int loop_init(bool descriptors_first)
 		return -errno;
 	loop_take_spare();
 	if (descriptors_first)
-		err = watch_rings();
-	return err ? err : sleep_init(epoll_fd, ring_fd);
+		err = watch_bell();
+	return err ? err : sleep_init(epoll_fd, bell_fd);
 }
 
 void loop_forget(int fd)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Why a command is refused. The daemon has one thread, and does one command after the other. */
+/* Why a command is refused. One thread does one command after the other. */
 #include "refuse.h"
 
 #include <stdarg.h>

@@ -34,7 +34,7 @@ static struct softhca_wake *page;
 static int page_fd = -1;
 static int epoll;
 static _Atomic uint32_t ready; /* a descriptor in the epoll is ready and has not been served */
-static int relay = -1; /* the descriptor for rings; -1 = the first thread hears them itself */
+static int bell = -1; /* the descriptor for rings; -1 = the first thread hears them itself */
 static _Atomic uint32_t relayed; /* the last ring, and no sleep has been announced since */
 
 static long futex(_Atomic uint32_t *word, int operation, uint32_t value,
@@ -70,7 +70,7 @@ static void *wait_for_ring(void *unused)
 		while ((asleep = atomic_load(&page->asleep)))
 			futex(&page->asleep, FUTEX_WAIT, asleep, NULL);
 		atomic_store(&relayed, 1);
-		if (write(relay, &one, sizeof(one)) < 0)
+		if (write(bell, &one, sizeof(one)) < 0)
 			continue;
 		while (atomic_load(&relayed))
 			futex(&relayed, FUTEX_WAIT_PRIVATE, 1, NULL);
@@ -96,7 +96,7 @@ static int start_thread(void)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&thread, NULL, relay < 0 ? wait_for_epoll : wait_for_ring, NULL);
+	err = pthread_create(&thread, NULL, bell < 0 ? wait_for_epoll : wait_for_ring, NULL);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return -err;
 }
@@ -122,7 +122,7 @@ static void ask_for_short_slice(void)
 	syscall(SYS_sched_setattr, 0, &attr, 0);
 }
 
-int sleep_init(int epoll_fd, int ring_fd)
+int sleep_init(int epoll_fd, int bell_fd)
 {
 	int err = make_page();
 
@@ -130,7 +130,7 @@ int sleep_init(int epoll_fd, int ring_fd)
 	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
 	ask_for_short_slice();
 	epoll = epoll_fd;
-	relay = ring_fd;
+	bell = bell_fd;
 	return err ? err : start_thread();
 }
 
@@ -164,7 +164,7 @@ enum sleep_end sleep_announced(uint64_t nanoseconds)
 	const struct timespec *until = nanoseconds == UINT64_MAX ? NULL : &timeout;
 	bool over;
 
-	if (relay >= 0)
+	if (bell >= 0)
 		over = !epoll_is_ready(until);
 	else
 		over = !atomic_load(&ready) && futex(&page->asleep, FUTEX_WAIT, 1, until) &&
@@ -183,12 +183,12 @@ bool sleep_has_ready(void)
 {
 	static const struct timespec now;
 
-	return atomic_load(&ready) || (relay >= 0 && epoll_is_ready(&now));
+	return atomic_load(&ready) || (bell >= 0 && epoll_is_ready(&now));
 }
 
 void sleep_served(void)
 {
 	atomic_store(&ready, 0);
-	if (relay < 0)
+	if (bell < 0)
 		futex(&ready, FUTEX_WAKE_PRIVATE, 1, NULL);
 }

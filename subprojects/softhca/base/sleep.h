@@ -8,9 +8,9 @@
 
 /*
  * @epoll_fd ends the sleep while a descriptor in it is ready. Programs that ring end it, too: by
- * @ring_fd, an eventfd in that epoll; or, if that is -1, faster than the epoll does. 0 or -errno.
+ * @bell_fd, an eventfd in that epoll; or, if that is -1, faster than the epoll does. 0 or -errno.
  */
-int sleep_init(int epoll_fd, int ring_fd);
+int sleep_init(int epoll_fd, int bell_fd);
 
 /* The memfd of the page that programs map (proto.h). */
 int sleep_page(void);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Timers of retries. Mostly the last one started is the last one due. */
+/*
+ * Timers of retries. Mostly the last one started is the last one due, so the search begins
+ * at the end.
+ */
 #include "timer.h"
 
 void timer_start(struct list *timers, struct timer *timer, uint64_t deadline)

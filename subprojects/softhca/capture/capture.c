@@ -99,9 +99,11 @@ uint32_t capture_wants(uint32_t length)
 	return length < capture.snap ? length : capture.snap;
 }
 
+_Static_assert(BLOCK_BYTES >= FRAME_BYTES + 32, "a block has seven fields and its length again");
+
 void capture_packet(const struct packet *packet)
 {
-	/* the daemon has one thread */
+	/* one thread serves */
 	static struct frame frame;
 	static struct block block;
 	const uint32_t interface = interface_of_packet(packet);
@@ -145,10 +147,11 @@ void capture_end(void)
 	atomic_store_explicit(&capture.ring->ended, 1, memory_order_release);
 }
 
-uint64_t capture_close(uint64_t size)
+uint64_t capture_close(uint64_t size, uint64_t *lost)
 {
 	const uint32_t waiting = capture.ring->put - capture.ring->taken;
-	const uint64_t whole = ring_whole(capture.ring, capture.put - waiting, size);
+	const uint64_t whole =
+		ring_whole(capture.ring, capture.put - waiting, size, PCAPNG_PACKET, lost);
 
 	capture_runs = false;
 	ring_unmap(capture.ring);

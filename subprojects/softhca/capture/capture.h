@@ -17,6 +17,7 @@
 enum { PACKET_RC = 0x00, PACKET_UC = 0x20, PACKET_UD = 0x60, PACKET_XRC = 0xa0 };
 enum {
 	PACKET_SEND = 0x00,
+	PACKET_SEND_ONLY = 0x04,
 	PACKET_WRITE = 0x06,
 	PACKET_READ = 0x0c,
 	PACKET_READ_ANSWER = 0x0d,
@@ -56,8 +57,11 @@ int capture_start(const struct hca_machine *machine, uint32_t snap, int *ring);
 /* Ends the capture. The other process writes the rest of the ring to the file, then exits. */
 void capture_end(void);
 
-/* The other process has left a file of @size bytes. Returns how many are in whole records. */
-uint64_t capture_close(uint64_t size);
+/*
+ * The other process has left a file of @size bytes. Returns how many are in whole records. *lost =
+ * the packets that it has not written.
+ */
+uint64_t capture_close(uint64_t size, uint64_t *lost);
 
 struct capture_counts capture_counted(void);
 

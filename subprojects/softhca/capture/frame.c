@@ -19,8 +19,11 @@
 #define MAC_BYTES	6u
 #define ROCE_V1		0x8915 /* types of Ethernet */
 #define IPV4		0x0800
+#define IPV4_BYTES	20u
 #define IPV6		0x86dd
 #define ROCE_V2_PORT	4791
+#define UDP_CHECKSUM	6 /* where it is */
+#define NEXT_BTH	0x1b /* what follows a GRH; UDP follows IPv6 */
 #define LNH_LOCAL	2 /* what follows the LRH: BTH, or GRH */
 #define LNH_GLOBAL	3
 
@@ -70,7 +73,7 @@ static uint8_t *put_udp(uint8_t *at, const struct packet *packet)
 	put16(at, udp_source(packet));
 	put16(at + 2, ROCE_V2_PORT);
 	put16(at + 4, (uint16_t)(UDP_BYTES + transport_bytes(packet)));
-	put16(at + 6, 0);
+	put16(at + UDP_CHECKSUM, 0);
 	return at + UDP_BYTES;
 }
 
@@ -80,7 +83,7 @@ static uint8_t *put_ethernet(uint8_t *at, const struct packet *packet)
 	const enum gid_type type = grh_fill(packet->device, packet->port, &packet->av,
 					    transport_bytes(packet), grh);
 	const bool udp = type == GID_ROCE_V2, ipv4 = udp && grh_is_ipv4(grh);
-	const size_t unused = ipv4 ? GRH_BYTES - 20 : 0;
+	const size_t unused = ipv4 ? GRH_BYTES - IPV4_BYTES : 0;
 
 	memset(at, 0, MAC_BYTES);
 	port_mac(packet->device->machine, packet->av.dgid, at);
@@ -126,17 +129,15 @@ static uint8_t *put_bth(uint8_t *at, const struct packet *packet)
 /* A switch or router may change these fields, so they count as ones. @ip has IPv4, IPv6 or GRH. */
 static void mask_network(uint8_t *ip, bool ipv4)
 {
-	static const uint8_t udp_checksum[2] = { 0xff, 0xff };
-
 	if (ipv4) {
 		ip[1] = ip[8] = ip[10] = ip[11] = 0xff;
-		append(ip + 20 + 6, udp_checksum, sizeof(udp_checksum));
+		put16(ip + IPV4_BYTES + UDP_CHECKSUM, 0xffff);
 		return;
 	}
 	ip[0] |= 0x0f;
 	ip[1] = ip[2] = ip[3] = ip[7] = 0xff;
-	if (ip[6] != 0x1b) /* UDP follows */
-		append(ip + 40 + 6, udp_checksum, sizeof(udp_checksum));
+	if (ip[6] != NEXT_BTH)
+		put16(ip + GRH_BYTES + UDP_CHECKSUM, 0xffff);
 }
 
 /*

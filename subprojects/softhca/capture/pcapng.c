@@ -7,7 +7,6 @@
 #define SECTION	   0x0a0d0d0au /* types of blocks */
 #define INTERFACE  1u
 #define STATISTICS 5u
-#define PACKET	   6u
 
 #define BYTE_ORDER_MAGIC 0x1a2b3c4du
 
@@ -95,7 +94,7 @@ static void add_time(struct block *block, uint64_t time)
 void pcapng_packet(struct block *block, uint32_t interface, uint64_t time, const void *bytes,
 		   uint32_t captured, uint32_t on_wire)
 {
-	begin(block, PACKET);
+	begin(block, PCAPNG_PACKET);
 	add32(block, interface);
 	add_time(block, time);
 	add32(block, captured);

@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* the type of a packet's block */
+#define PCAPNG_PACKET 6u
+
 #define BLOCK_BYTES 8704u /* the largest frame and the fields of its block */
 
 struct block {

@@ -72,14 +72,31 @@ int ring_write(struct capture_ring *ring, int file)
 	return 0;
 }
 
-uint64_t ring_whole(const struct capture_ring *ring, uint64_t written, uint64_t size)
+/* One of a record, which lies on a multiple of its size. */
+static uint32_t word(const struct capture_ring *ring, uint32_t at)
 {
-	uint32_t at = ring->taken, length;
+	uint32_t value;
 
-	for (; at != ring->put; at += length, written += length) {
-		memcpy(&length, ring->bytes + (at + sizeof(length)) % RING_BYTES, sizeof(length));
-		if (!length || written + length > size)
+	memcpy(&value, ring->bytes + at % RING_BYTES, sizeof(value));
+	return value;
+}
+
+uint64_t ring_whole(const struct capture_ring *ring, uint64_t written, uint64_t size, uint32_t type,
+		    uint64_t *lost)
+{
+	uint32_t left = ring->put - ring->taken, length;
+	uint64_t whole = written;
+
+	*lost = 0;
+	for (uint32_t at = ring->taken; left; at += length, left -= length) {
+		length = word(ring, at + sizeof(length));
+		if (!length || length > left)
 			break;
+		written += length;
+		if (written <= size)
+			whole = written;
+		else
+			*lost += word(ring, at) == type;
 	}
-	return written;
+	return whole;
 }

@@ -31,9 +31,10 @@ int ring_write(struct capture_ring *ring, int file);
 
 /*
  * The writer has ended, perhaps in the midst of a record, and left @size bytes, @written of them in
- * records that it has taken. Returns how many are in whole records, whose second word is their
- * length.
+ * records that it has taken. Returns how many are in whole records, which begin with their type and
+ * their length. *lost = the records of @type that are not whole in the file.
  */
-uint64_t ring_whole(const struct capture_ring *ring, uint64_t written, uint64_t size);
+uint64_t ring_whole(const struct capture_ring *ring, uint64_t written, uint64_t size, uint32_t type,
+		    uint64_t *lost);
 
 #endif

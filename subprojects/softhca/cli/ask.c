@@ -15,7 +15,7 @@
 /* Seconds in which the daemon must answer, and must end after `stop`. */
 #define ANSWER_SECONDS 10
 
-int cli_connect(char *directory)
+int cli_connect(char directory[DIR_MAX + 1])
 {
 	int err = dir_find(directory);
 	int sock;
@@ -57,6 +57,16 @@ int cli_receive(int sock, struct softhca_welcome *reply, int *text)
 	return (size_t)got == sizeof(*reply) ? 0 : -EPROTO;
 }
 
+int cli_daemon_is_silent(int status, const char *directory)
+{
+	return cli_refuse(status, "the daemon in %s does not answer; is it stopped?", directory);
+}
+
+int cli_daemon_refuses(const char *directory, int err)
+{
+	return cli_refuse(CLI_FAILED, "the daemon in %s refuses: %s", directory, strerror(-err));
+}
+
 static void print_text(int fd, FILE *out)
 {
 	char block[4096];
@@ -93,8 +103,7 @@ int cli_ask(int count, char **words)
 	if (text >= 0)
 		print_text(text, reply.status ? stderr : stdout);
 	else if (reply.status)
-		cli_refuse(CLI_FAILED, "the daemon in %s refuses: %s", directory,
-			   strerror(-reply.status));
+		cli_daemon_refuses(directory, reply.status);
 	return reply.status ? ASK_REFUSED : 0;
 }
 
@@ -114,12 +123,12 @@ int cli_report(int err)
 		return cli_refuse(CLI_FAILED, "no daemon in %s; 'softhca start' starts one",
 				  directory);
 	if (err == -ETIMEDOUT)
-		return cli_refuse(CLI_FAILED, "the daemon in %s does not answer; is it stopped?",
-				  directory);
+		return cli_daemon_is_silent(CLI_FAILED, directory);
 	if (err == -EPERM)
-		return cli_refuse(CLI_FAILED,
-				  "%s is another user's, or open to others; 'softhca start' starts a daemon of your own",
-				  directory);
+		return cli_refuse(
+			CLI_FAILED,
+			"%s is another user's, or open to others; name another directory with SOFTHCA_DIR",
+			directory);
 	return cli_refuse(CLI_FAILED, "%s: %s", directory, strerror(-err));
 }
 

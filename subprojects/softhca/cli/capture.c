@@ -76,32 +76,44 @@ static int begin(int file, uint32_t snap)
 	if (!err && reply.status == -EBUSY)
 		err = cli_refuse(CLI_FAILED, "a capture runs already; 'softhca ctl capture --stop' ends it");
 	else if (!err && reply.status)
-		err = cli_refuse(CLI_FAILED, "the daemon in %s refuses: %s", directory,
-				 strerror(-reply.status));
+		err = cli_daemon_refuses(directory, reply.status);
 	return err ? err : start_writer(sock, file, ring);
 }
 
-/* Takes the options. CLI_GO_ON or the exit status; argv[optind] is the file. */
-static int take_options(int argc, char **argv, int *snap)
+/* Takes the words, in any order. CLI_GO_ON, CLI_HELP or the exit status. */
+static int take_words(int argc, char **argv, int *snap, const char **file)
 {
 	static const struct option known[] = { { "snap", required_argument, NULL, 's' }, { 0 } };
-	int kind;
+	int kind, files = 0;
+	char text[512];
 
 	*snap = CAPTURE_MOST;
-	while ((kind = getopt_long(argc, argv, ":", known, NULL)) != -1) {
-		if (kind != 's' || !settings_number(optarg, CAPTURE_LEAST, CAPTURE_MOST, snap))
+	while (argv[optind]) {
+		kind = cli_next_option(argc, argv, known);
+		if (kind == 'h')
+			return CLI_HELP;
+		if (kind == '?') {
+			snprintf(text, sizeof(text), "capture: %s: unknown option",
+				 argv[optind - 1]);
+			return cli_refuse_usage("ctl", text);
+		}
+		if (kind == ':' ||
+		    (kind == 's' && !settings_number(optarg, CAPTURE_LEAST, CAPTURE_MOST, snap)))
 			return cli_refuse_usage("ctl", "capture takes --snap=BYTES, 128 to 8192");
+		if (kind == -1 && argv[optind]) {
+			*file = argv[optind++];
+			files++;
+		}
 	}
-	return optind + 1 == argc ? CLI_GO_ON
-				  : cli_refuse_usage("ctl", "capture takes one file");
+	return files == 1 ? CLI_GO_ON : cli_refuse_usage("ctl", "capture takes one file");
 }
 
 _Static_assert(CAPTURE_LEAST == 128 && CAPTURE_MOST == 8192, "as the message says");
 
 int cli_capture(int argc, char **argv)
 {
-	int snap, file, err, status = take_options(argc, argv, &snap);
-	const char *name = argv[optind];
+	const char *name;
+	int snap, file, err, status = take_words(argc, argv, &snap, &name);
 
 	if (status != CLI_GO_ON)
 		return status;

@@ -3,11 +3,17 @@
 #ifndef SOFTHCA_CLI_H
 #define SOFTHCA_CLI_H
 
+#include <dir.h>
 #include <machine/settings.h>
 #include <proto.h>
 
 #include <stdbool.h>
 #include <stddef.h>
+
+struct option;
+
+/* The second line of a message about wrong usage; the words follow. */
+#define CLI_TRY "\n         try: softhca "
 
 /* `run` shares its exit status with the program, so its own statuses are env(1)'s, 125 to 127. */
 enum cli_exit {
@@ -33,6 +39,9 @@ struct run_options {
  */
 int cli_options(int argc, char **argv, struct settings *settings, struct run_options *options);
 
+/* The result of getopt_long_only() for the next word. An abbreviation is no option: '?'. */
+int cli_next_option(int argc, char **argv, const struct option *known);
+
 /* Says why the command line is refused, and how to get help. CLI_REFUSED. */
 int cli_refuse_usage(const char *command, const char *why);
 
@@ -54,7 +63,10 @@ int cli_ctl(int argc, char **argv);
 int cli_capture(int argc, char **argv);
 int cli_ssh(int argc, char **argv);
 
-/* Enters new namespaces; a new user namespace only if needed, since root loses its rights there. */
+/*
+ * Enters new namespaces; a new user namespace only if needed, since root loses its rights there.
+ * 0, or -errno and nothing has changed.
+ */
 int cli_unshare(int namespaces);
 
 /* Enters a network namespace for `run --net`. Exit status, not 0 after a message. */
@@ -64,10 +76,14 @@ int cli_net(void);
 int cli_refuse(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Connects to the daemon of dir_find(), whose directory is filled in. The socket or -errno. */
-int cli_connect(char *directory);
+int cli_connect(char directory[DIR_MAX + 1]);
 
 /* Its answer, with the descriptor that comes with it or -1. 0 or -errno. */
 int cli_receive(int sock, struct softhca_welcome *reply, int *fd);
+
+/* Says that the daemon does not answer, or refuses without a text. @status; CLI_FAILED. */
+int cli_daemon_is_silent(int status, const char *directory);
+int cli_daemon_refuses(const char *directory, int err);
 
 /* Prints the daemon's answer to @words. 0, ASK_REFUSED, or -errno; -EINPROGRESS: ask again. */
 #define ASK_REFUSED 1 /* the reason has been printed */
@@ -75,6 +91,9 @@ int cli_ask(int count, char **words);
 
 /* The exit status for a result of cli_ask() or dir_find(), after a message if that is -errno. */
 int cli_report(int err);
+
+/* Whether LD_PRELOAD can hold the path: it has no colon, blank or '$'. */
+bool cli_preload_holds(const char *path);
 
 /* Path of libsofthca.so. 0 or -ENOENT. */
 int cli_find_preload(char *path, size_t size);

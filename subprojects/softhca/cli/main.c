@@ -15,9 +15,10 @@ static void explain_run(FILE *out)
 {
 	fputs("Options:\n"
 	      "  --net\n"
-	      "        in a network namespace that has the addresses of the HCAs\n"
+	      "        in a network namespace that has the addresses of the adapters\n"
 	      "  --hosts=N\n"
-	      "        rank R of an MPI job sees HCA R modulo N alone\n", out);
+	      "        rank R of an MPI job sees adapter R modulo N alone\n",
+	      out);
 	settings_help(out);
 }
 
@@ -25,7 +26,7 @@ static void explain_start(FILE *out)
 {
 	fputs("Options:\n", out);
 	settings_help(out);
-	fputs("\nA program uses these HCAs when libsofthca.so is in its LD_PRELOAD.\n", out);
+	fputs("\nA program uses these adapters when libsofthca.so is in its LD_PRELOAD.\n", out);
 }
 
 static void explain_ctl(FILE *out)
@@ -42,14 +43,15 @@ static const struct command {
 	void (*explain)(FILE *out); /* prints the meaning of the words; NULL = they have none */
 } commands[] = {
 	{ "run", cli_run, " [OPTION...] [--] PROGRAM [ARGUMENT...]",
-	  "run a program on emulated HCAs of its own, which end with it", explain_run },
-	{ "start", cli_start, " [OPTION...]", "start the emulated HCAs of this user", explain_start },
+	  "run a program on emulated adapters of its own, which end with it", explain_run },
+	{ "start", cli_start, " [OPTION...]", "start the emulated adapters of this user",
+	  explain_start },
 	{ "stop", cli_stop, "", "stop them; programs that use them see a dead device", NULL },
 	{ "status", cli_status, "", "say whether they run, and with which settings", NULL },
 	{ "ssh", cli_ssh, " HOST COMMAND [ARGUMENT...]",
-	  "run a command on the host of another HCA, as ssh does", NULL },
-	{ "ctl", cli_ctl, " COMMAND [WORD...]", "ask or tell the running daemon, also that of a run",
-	  explain_ctl },
+	  "run a command on the host of another adapter, as ssh does", NULL },
+	{ "ctl", cli_ctl, " COMMAND [WORD...]",
+	  "ask or tell the running daemon, also that of a run", explain_ctl },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -81,9 +83,10 @@ static void explain_all(FILE *out)
 	fputs("usage: softhca COMMAND [ARGUMENT...]\n"
 	      "       softhca --help | --version\n"
 	      "\n"
-	      "Emulates ConnectX-3 or ConnectX-5 HCAs under the machine's own libibverbs and libmlx4 or libmlx5.\n"
+	      "Emulates ConnectX-3 or ConnectX-5 adapters under the machine's own libibverbs and libmlx4 or libmlx5.\n"
 	      "\n"
-	      "Commands:\n", out);
+	      "Commands:\n",
+	      out);
 	for (size_t i = 0; i < COMMANDS; i++)
 		fprintf(out, "  %-6s  %s\n", commands[i].name, commands[i].summary);
 	fputs("\nsofthca COMMAND --help explains its options.\n"
@@ -162,8 +165,7 @@ static int execute(int argc, char **argv)
 	}
 	command = find_command(name);
 	if (!command)
-		return cli_refuse(CLI_REFUSED,
-				  "unknown command '%s'\n         try: softhca --help", name);
+		return cli_refuse(CLI_REFUSED, "unknown command '%s'" CLI_TRY "--help", name);
 	if (asked || is_help(argv[2]))
 		return help(command);
 	status = command->execute(argc - 1, argv + 1);

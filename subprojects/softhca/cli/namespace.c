@@ -2,11 +2,17 @@
 /* Namespaces for `softhca run --net` and `softhca ssh`, with or without root. */
 #include "cli.h"
 
+#include <dir.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static int write_file(const char *path, const char *text)
@@ -33,14 +39,45 @@ static int map_self(uid_t uid, gid_t gid)
 	return err ? err : write_file("/proc/self/gid_map", map);
 }
 
+/* Asks the kernel, as dir_user() does. */
+static int unshare_as_user(int namespaces)
+{
+	uid_t uid = dir_user();
+	gid_t gid = (gid_t)getauxval(AT_EGID);
+
+	return unshare(CLONE_NEWUSER | namespaces) ? -errno : map_self(uid, gid);
+}
+
+/* The result of unshare_as_user() in a child. */
+static int try_unshare_as_user(int namespaces)
+{
+	void (*inherited)(int) = signal(SIGCHLD, SIG_DFL); /* waitpid() would tell no status */
+	/* fork() of ThreadSanitizer starts a thread, and then unshare() fails here. */
+	pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+	int status;
+
+	if (!child)
+		_exit(-unshare_as_user(namespaces));
+	if (child < 0 || waitpid(child, &status, 0) < 0)
+		status = -errno;
+	else
+		status = WIFEXITED(status) ? -WEXITSTATUS(status) : -EINTR;
+	signal(SIGCHLD, inherited);
+	return status;
+}
+
+/*
+ * Some systems (AppArmor of Ubuntu 24.04) allow a user namespace and then refuse its map. A process
+ * in a namespace without a map has the user id of nobody. It cannot return to its old namespace.
+ */
 int cli_unshare(int namespaces)
 {
-	uid_t uid = geteuid();
-	gid_t gid = getegid();
+	int err;
 
 	if (!unshare(namespaces))
 		return 0;
-	return unshare(CLONE_NEWUSER | namespaces) ? -errno : map_self(uid, gid);
+	err = try_unshare_as_user(namespaces);
+	return err ? err : unshare_as_user(namespaces);
 }
 
 int cli_net(void)

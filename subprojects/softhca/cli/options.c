@@ -6,14 +6,14 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 int cli_refuse_usage(const char *command, const char *why)
 {
-	return cli_refuse(CLI_REFUSED, "%s: %s\n         try: softhca %s --help", command, why,
-			  command);
+	return cli_refuse(CLI_REFUSED, "%s: %s" CLI_TRY "%s --help", command, why, command);
 }
 
-/* The results of getopt_long_only(), besides '?' and ':'. */
+/* The results of cli_next_option(), besides '?' and ':'. */
 enum { END = -1, HELP = 'h', NET = 256, HOSTS, FIRST_SETTING };
 
 /* Takes the value of @setting from the environment variable @name, if it is set. */
@@ -40,7 +40,34 @@ static int take_setting(struct settings *settings, const char *command, int inde
 	return cli_refuse_usage(command, why);
 }
 
-/* @kind: what getopt_long_only() has returned for @word. */
+static bool is_name(const char *word, const struct option *known)
+{
+	size_t length;
+
+	word += strspn(word, "-");
+	length = strcspn(word, "=");
+	while (known->name && (strlen(known->name) != length || strncmp(word, known->name, length)))
+		known++;
+	return known->name;
+}
+
+int cli_next_option(int argc, char **argv, const struct option *known)
+{
+	const int first = optind;
+	int index = -1, kind = getopt_long_only(argc, argv, "+:h", known, &index);
+
+	/* -h, or the end */
+	if (index < 0 && kind != ':' && kind != '?')
+		return kind;
+	/* getopt_long_only() takes abbreviations, too, which a new option would break. */
+	if (is_name(argv[first], known))
+		return kind;
+	optind = first + 1;
+	optopt = 0;
+	return '?';
+}
+
+/* @kind: what cli_next_option() has returned for @word. */
 static int take_word(const char *command, int kind, const char *word, struct settings *settings,
 		     struct run_options *options)
 {
@@ -110,8 +137,7 @@ int cli_options(int argc, char **argv, struct settings *settings, struct run_opt
 		if (status == CLI_GO_ON)
 			status = take_variable(settings, "SOFTHCA_LINK", "link");
 	}
-	while (status == CLI_GO_ON &&
-	       (kind = getopt_long_only(argc, argv, "+:h", known, NULL)) != END)
+	while (status == CLI_GO_ON && (kind = cli_next_option(argc, argv, known)) != END)
 		status = take_word(argv[0], kind, argv[optind - 1], settings, options);
 	if (status == CLI_GO_ON && settings)
 		status = complete(argv[0], settings, options);

@@ -64,6 +64,11 @@ static bool fits(const char *path, int bits)
 	       ident[EI_CLASS] == (bits == 64 ? ELFCLASS64 : ELFCLASS32);
 }
 
+bool cli_preload_holds(const char *path)
+{
+	return !strpbrk(path, ": \t\n$");
+}
+
 int cli_find_preload(char *path, size_t size)
 {
 	char self[PATH_MAX], lib[NAME_MAX], here[PATH_MAX] = LIBRARY;
@@ -167,9 +172,8 @@ static int link_both(const char *home, const char *preload, char *setting, size_
 	char own[NAME_MAX], other[NAME_MAX], there[PATH_MAX];
 	int err;
 
-	if (other_build(preload, there, sizeof(there)) ||
-	    lib_dir(OWN_BITS, own, sizeof(own)) ||
-	    lib_dir(OTHER_BITS, other, sizeof(other)))
+	if (!cli_preload_holds(home) || other_build(preload, there, sizeof(there)) ||
+	    lib_dir(OWN_BITS, own, sizeof(own)) || lib_dir(OTHER_BITS, other, sizeof(other)))
 		return -ENOENT;
 	err = link_below(home, own, preload);
 	if (!err)

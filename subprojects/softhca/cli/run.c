@@ -19,7 +19,7 @@ static int find_usable_preload(char *path, size_t size)
 		return cli_refuse(CLI_REFUSED,
 				  "libsofthca.so is missing: neither next to this command nor in %s",
 				  SOFTHCA_LIBDIR);
-	if (strpbrk(path, ": \t\n$"))
+	if (!cli_preload_holds(path))
 		return cli_refuse(CLI_REFUSED,
 				  "%s: LD_PRELOAD cannot hold a path with a colon, a blank or a '$'",
 				  path);
@@ -132,8 +132,7 @@ static int join(const char *directory, const struct daemon_plan *plan)
 			"%s: the daemon there has other settings; --port takes another wire",
 			directory);
 	if (err == -EAGAIN)
-		return cli_refuse(CLI_REFUSED, "the daemon in %s does not answer; is it stopped?",
-				  directory);
+		return cli_daemon_is_silent(CLI_REFUSED, directory);
 	if (err == -ECONNREFUSED || err == -ECONNRESET || err == -ENOENT || err == -EPIPE)
 		return CLI_GO_ON;
 	return err ? cli_refuse(CLI_REFUSED, "%s: %s", directory, strerror(-err)) : CLI_OK;
@@ -141,11 +140,9 @@ static int join(const char *directory, const struct daemon_plan *plan)
 
 static int directory_of_machines(char *directory, int port)
 {
-	const char *chosen = getenv("SOFTHCA_DIR");
-
-	if (chosen && chosen[0])
+	if (dir_is_chosen())
 		return dir_default(directory);
-	snprintf(directory, DIR_MAX + 1, "/tmp/softhca-%u-%d", (unsigned int)geteuid(), port);
+	snprintf(directory, DIR_MAX + 1, "/tmp/softhca-%u-%d", (unsigned int)dir_user(), port);
 	return 0;
 }
 
@@ -174,9 +171,9 @@ int cli_run(int argc, char **argv)
 	char preload[PATH_MAX], setting[PATH_MAX];
 	char directory[DIR_MAX + 1];
 	struct daemon_plan plan = { .directory = directory, .until = getpid() };
-	struct settings settings;
+	const struct settings *settings = &plan.settings;
 	struct run_options options = { 0 };
-	int status = cli_options(argc, argv, &settings, &options);
+	int status = cli_options(argc, argv, &plan.settings, &options);
 
 	if (status != CLI_GO_ON)
 		return status;
@@ -185,17 +182,16 @@ int cli_run(int argc, char **argv)
 	status = find_usable_preload(preload, sizeof(preload));
 	if (status)
 		return status;
-	if (options.net && settings.machines[0])
+	if (options.net && settings->machines[0])
 		return cli_refuse(CLI_REFUSED,
 				  "--net: adapters of several machines get no addresses here");
 	if (options.net)
 		status = cli_net();
-	plan.settings = settings;
 	plan.net = options.net;
-	plan.end = end_of_wait(&settings);
+	plan.end = end_of_wait(settings);
 	if (!status)
-		status = settings.machines[0] ? share_daemon(&plan, directory)
-					      : start_for_run(&plan, directory);
+		status = settings->machines[0] ? share_daemon(&plan, directory)
+					       : start_for_run(&plan, directory);
 	if (status)
 		return status;
 	status = cli_preload_setting(directory, preload, setting, sizeof(setting));

@@ -116,15 +116,15 @@ static void run_in_shell(const char *shell, const char *command)
 
 int cli_ssh(int argc, char **argv)
 {
-	const char *const shell = login_shell();
 	int first = skip_options(argc, argv);
 	char directory[DIR_MAX + 1];
 	char adapter[DIR_ADAPTER];
+	const char *shell;
 	char *command;
 
 	if (first + 1 >= argc)
 		return cli_refuse(SSH_FAILED,
-				  "ssh: a host and a command are needed\n         try: softhca ssh --help");
+				  "ssh: a host and a command are needed" CLI_TRY "ssh --help");
 	if (cli_report(dir_find(directory)))
 		return SSH_FAILED;
 	if (dir_adapter(directory, argv[first], adapter) < 0)
@@ -134,6 +134,7 @@ int cli_ssh(int argc, char **argv)
 	command = join(argv + first + 1, argc - first - 1);
 	if (!command || setenv("SOFTHCA_HOST", adapter, 1))
 		return cli_refuse(SSH_FAILED, "out of memory");
+	shell = login_shell();
 	enter_namespaces(adapter, directory);
 	run_in_shell(shell, command);
 	return cli_refuse(SSH_FAILED, "%s: %s", shell, strerror(errno));

@@ -26,12 +26,11 @@ static void fill(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
 		/*
-		 * open() takes the lowest number, which is this one. A write to a file that is
-		 * open for reading fails with EBADF, as on a closed descriptor, and so does a read
-		 * of one that is open for writing.
+		 * open() takes the lowest number, which is this one. O_ACCMODE: reads and writes
+		 * fail with EBADF, as on a closed descriptor. Yet fdopen(3) accepts it for writing.
 		 */
 		if (fcntl(fd, F_GETFD) < 0)
-			open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+			open("/dev/null", O_ACCMODE | O_CLOEXEC);
 	}
 }
 

@@ -5,7 +5,7 @@
  */
 #include "dev.h"
 
-#include <own/real.h>
+#include <own/code.h>
 
 #include <errno.h>
 #include <infiniband/verbs.h>

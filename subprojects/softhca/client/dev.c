@@ -3,6 +3,7 @@
 #include "dev.h"
 
 #include <lookup/lookup.h>
+#include <own/code.h>
 #include <own/real.h>
 #include <rings/arena.h>
 
@@ -345,10 +346,11 @@ static int leave_table(struct dev *dev, int fd)
 
 int dev_close(struct dev *dev, int fd)
 {
-	bool lost = dev->pid == LOST;
+	const pid_t pid = dev->pid;
+	const bool lost = pid == LOST;
 
 	/* A vfork() child closes its descriptor; the context stays its parent's. */
-	if (!lost && dev->pid != getpid())
+	if (!lost && pid != getpid())
 		return real()->close(fd);
 	/* A thread that waits for an event goes on waiting, as in the kernel. */
 	if (!lost && !another_thread_waits(dev))

@@ -27,8 +27,10 @@ struct dev {
 	/* mlx5: bits 8 and up of the page number of an mmap() offset are a command */
 	bool mmap_commands;
 
+	/* The opener; LOST in a forked child, and after a reuse of fd. Only dev.c writes it. */
+	_Atomic pid_t pid;
+
 	/* Under the lock of that table. Only dev.c writes them. */
-	pid_t pid; /* the opener; LOST in a forked child, and when the number was reused */
 	unsigned int references;
 	int shared; /* a file that all contexts of the device share, for flock() */
 	struct file_id shared_file; /* behind shared; none before it is needed */

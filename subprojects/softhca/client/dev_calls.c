@@ -102,14 +102,16 @@ static int closing_error(const struct dev *dev, const void *data)
 /* No thread is cancelled between a command and its answer: the next one would read that answer. */
 static int locked_command(struct dev *dev, const uint64_t *data, size_t length)
 {
-	int err, cancel;
+	int err = 0, cancel;
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	pthread_mutex_lock(&dev->command_lock);
-	/* Only libmlx5 has such commands, and records in the heap. */
+	/* Only libmlx5, whose mmap() offsets hold commands, has doorbell records in the heap. */
 	if (dev->mmap_commands)
-		records_before(&dev->records, data, length);
-	err = atomic_load(&dev->closing) ? closing_error(dev, data) : exchange(dev, data, length);
+		err = records_before(&dev->records, data, length);
+	if (!err)
+		err = atomic_load(&dev->closing) ? closing_error(dev, data)
+						 : exchange(dev, data, length);
 	if (dev->mmap_commands)
 		records_after(&dev->records, data, length, err);
 	if (!err && !dev->cm) {

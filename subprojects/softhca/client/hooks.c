@@ -2,6 +2,7 @@
 /* Hooks of functions that take a descriptor or memory, and of libibverbs. */
 #include "hooks.h"
 
+#include <own/code.h>
 #include <rings/arena.h>
 #include <rings/bypass.h>
 #include <rings/records.h>

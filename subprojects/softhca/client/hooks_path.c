@@ -129,6 +129,19 @@ HOOK ssize_t readlinkat(int fd, const char *path, char *target, size_t size)
 	return real()->readlinkat(fd, REDIRECTED(path), target, size);
 }
 
+/* As programs built with _FORTIFY_SOURCE call them, if they do not know @size before they run. */
+HOOK ssize_t __readlink_chk(const char *path, char *target, size_t size, size_t room);
+HOOK ssize_t __readlink_chk(const char *path, char *target, size_t size, size_t room)
+{
+	return real()->__readlink_chk(REDIRECTED(path), target, size, room);
+}
+
+HOOK ssize_t __readlinkat_chk(int fd, const char *path, char *target, size_t size, size_t room);
+HOOK ssize_t __readlinkat_chk(int fd, const char *path, char *target, size_t size, size_t room)
+{
+	return real()->__readlinkat_chk(fd, REDIRECTED(path), target, size, room);
+}
+
 /* UCX, NCCL and hwloc take the PCI address of an adapter from its path. */
 HOOK char *realpath(const char *path, char *resolved)
 {

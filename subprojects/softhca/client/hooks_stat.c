@@ -2,15 +2,23 @@
 /* Hooks of the functions that tell what a file is. A device is a character device. */
 #include "hooks.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+
+/* The node of the descriptor that an empty path stands for; -1: none, or there is a path. */
+static int node_of_empty(int fd, const char *path, int flags)
+{
+	return (flags & AT_EMPTY_PATH) && path && !path[0] ? dev_node(fd) : -1;
+}
 
 /*
  * stat(), stat64() of programs built with 64-bit file offsets, and __xstat() of programs linked
  * with glibc before 2.33.
  *
  * The descriptor of a device is a memfd or a socket, because no process can make a character device
- * that can be mapped or waited for. fstat() shows it as one.
+ * that can be mapped or waited for. fstat(), and the others with an empty path, show it as one.
  */
 #define STAT_HOOKS(BITS) \
 	static void number##BITS(int node, struct stat##BITS *st) \
@@ -55,8 +63,12 @@
 	} \
 	HOOK int fstatat##BITS(int fd, const char *path, struct stat##BITS *st, int flags) \
 	{ \
-		return show##BITS(real_stats()->fstatat##BITS(fd, REDIRECTED(path), st, flags), \
-				  st); \
+		int node = node_of_empty(fd, path, flags); \
+\
+		return node >= 0 ? fill##BITS(node, st) \
+				 : show##BITS(real_stats()->fstatat##BITS(fd, REDIRECTED(path), \
+									  st, flags), \
+					      st); \
 	} \
 	HOOK int __xstat##BITS(int version, const char *path, struct stat##BITS *st); \
 	HOOK int __xstat##BITS(int version, const char *path, struct stat##BITS *st) \
@@ -82,9 +94,12 @@
 	HOOK int __fxstatat##BITS(int version, int fd, const char *path, struct stat##BITS *st, \
 				  int flags) \
 	{ \
-		return show##BITS(real_stats()->__fxstatat##BITS(version, fd, REDIRECTED(path), \
-								 st, flags), \
-				  st); \
+		int node = node_of_empty(fd, path, flags); \
+\
+		return node >= 0 ? fill##BITS(node, st) \
+				 : show##BITS(real_stats()->__fxstatat##BITS( \
+						      version, fd, REDIRECTED(path), st, flags), \
+					      st); \
 	}
 
 /* stat(), lstat(), fstat(), fstatat(), __xstat(), __lxstat(), __fxstat(), __fxstatat() */
@@ -98,11 +113,9 @@ STAT_HOOKS(64)
 HOOK int statx(int fd, const char *path, int flags, unsigned int mask, struct statx *st);
 
 #ifdef STATX_TYPE
-static void show_statx(struct statx *st)
+static void show_statx(int node, struct statx *st)
 {
-	int node = -1;
-
-	if (S_ISSOCK(st->stx_mode))
+	if (node < 0 && S_ISSOCK(st->stx_mode))
 		node = node_find(makedev(st->stx_dev_major, st->stx_dev_minor), st->stx_ino);
 	if (node < 0)
 		return;
@@ -111,8 +124,9 @@ static void show_statx(struct statx *st)
 	st->stx_rdev_minor = minor(node_number(node));
 }
 #else /* glibc before 2.28 has no struct statx */
-static void show_statx(struct statx *st)
+static void show_statx(int node, struct statx *st)
 {
+	(void)node;
 	(void)st;
 }
 #endif
@@ -120,9 +134,16 @@ static void show_statx(struct statx *st)
 /* ls(1) calls it for each name that it is given. */
 HOOK int statx(int fd, const char *path, int flags, unsigned int mask, struct statx *st)
 {
-	int err = real_stats()->statx(fd, REDIRECTED(path), flags, mask, st);
+	int node = node_of_empty(fd, path, flags);
+	int err;
 
+	/* A program that looks for statx() finds this one with any C library. */
+	if (!real_stats()->statx) {
+		errno = ENOSYS;
+		return -1;
+	}
+	err = real_stats()->statx(fd, node >= 0 ? "/dev/null" : REDIRECTED(path), flags, mask, st);
 	if (!err)
-		show_statx(st);
+		show_statx(node, st);
 	return err;
 }

@@ -112,7 +112,8 @@ struct hca_cm {
 
 /* 0 or -ENOMEM. */
 int cm_init(struct hca_machine *machine);
-void cm_free(struct hca_machine *machine);
+/* The machine is one of several. */
+void cm_far_init(struct hca_machine *machine);
 
 /* A file for the client @pid on @sock, which becomes the file's. 0 or -errno. */
 int cm_file_create(struct hca_machine *machine, const struct softhca_hello *hello, int sock,
@@ -126,6 +127,5 @@ int cm_execute(struct cm_file *file, const void *bytes, size_t size, int fd);
 
 /* The function for fabric_open(). */
 void cm_far_take(int machine, const void *body, size_t length);
-void cm_far_init(struct hca_machine *machine);
 
 #endif

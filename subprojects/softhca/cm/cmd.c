@@ -25,6 +25,14 @@ struct row {
 #define ANY(type)	 .needs = ANY_ID, .id = offsetof(struct rdma_ucm_##type, id)
 #define BOUND(type)	 .needs = BOUND_ID, .id = offsetof(struct rdma_ucm_##type, id)
 
+#define MOST_REQUEST 512 /* bytes; no request is longer */
+
+_Static_assert(sizeof(struct rdma_ucm_connect) <= MOST_REQUEST &&
+		       sizeof(struct rdma_ucm_accept) <= MOST_REQUEST &&
+		       sizeof(struct rdma_ucm_resolve_addr) <= MOST_REQUEST &&
+		       sizeof(struct rdma_ucm_join_mcast) <= MOST_REQUEST,
+	       "execute() has room for the requests that hold data or addresses");
+
 static const struct row rows[] = {
 	{ CMD(CREATE_ID), cm_cmd_create_id, WHOLE(create_id), OUT(create_id) },
 	{ CMD(DESTROY_ID), cm_cmd_destroy_id, SINCE(destroy_id, reserved), OUT(destroy_id),
@@ -83,7 +91,7 @@ static int execute(struct cm_file *file, const struct row *row, const uint8_t *b
 {
 	const struct rdma_ucm_cmd_hdr *hdr = (const void *)bytes;
 	/* Aligned, and nothing undefined where an older program's request ends. */
-	uint64_t in[64] = { 0 };
+	uint64_t in[MOST_REQUEST / sizeof(uint64_t)] = { 0 };
 	struct cm_cmd cmd = { .file = file, .in = in, .fd = fd };
 	int err;
 
@@ -101,9 +109,6 @@ static int execute(struct cm_file *file, const struct row *row, const uint8_t *b
 	err = find_id(&cmd, row);
 	return err ? err : row->execute(&cmd);
 }
-
-_Static_assert(sizeof(struct rdma_ucm_connect) <= 512 && sizeof(struct rdma_ucm_accept) <= 512 &&
-	       sizeof(struct rdma_ucm_resolve_addr) <= 512, "execute() has room for every request");
 
 int cm_execute(struct cm_file *file, const void *bytes, size_t size, int fd)
 {

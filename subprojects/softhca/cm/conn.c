@@ -7,14 +7,14 @@
 
 #include <errno.h>
 
-/* Reasons of a REJ. Only the first two may come from programs. */
-#define REJ_CONSUMER	28
+/* Reasons of a REJ. Only the last two may come from programs. */
+#define REJ_TIMEOUT 4
+#define REJ_NO_SERVICE 8
+#define REJ_CONSUMER 28
 #define REJ_VENDOR_OPTION 35
-#define REJ_NO_SERVICE	8
-#define REJ_TIMEOUT	4
-#define MAX_RETRIES	7
+
 /* milliseconds; as long as packets of the connection could still be under way */
-#define TIMEWAIT	200
+#define TIMEWAIT 200
 
 static void expired(struct timer *timer);
 
@@ -43,19 +43,14 @@ static void tell(struct cm_event *event, const struct cm_id *id,
 	put_data(conn->private_data, param->private_data, param->private_data_len);
 	conn->private_data_len = (uint8_t)room;
 	conn->qp_num = id->remote_qpn;
-	conn->srq = param->srq;
+	conn->srq = param->srq != 0;
 	conn->responder_resources = id->responder_resources;
 	conn->initiator_depth = id->initiator_depth;
-	conn->flow_control = param->flow_control;
+	conn->flow_control = param->flow_control & 1;
 	conn->rnr_retry_count = id->rnr_retry;
 }
 
 /* ---- request ---- */
-
-static uint8_t limited(uint8_t retries)
-{
-	return retries < MAX_RETRIES ? retries : MAX_RETRIES;
-}
 
 static void take_param(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 {
@@ -83,7 +78,7 @@ static void take_request(struct cm_id *child, const struct cm_id *id)
 	child->ib_state = CM_REQ_RCVD;
 }
 
-void cm_hear_reject(struct cm_id *id, uint8_t reason, const void *data, size_t length)
+void cm_hear_rej(struct cm_id *id, uint8_t reason, const void *data, size_t length)
 {
 	struct cm_event *event = cm_event_new(id, CM_EVENT_REJECTED, reason);
 
@@ -96,7 +91,7 @@ void cm_hear_reject(struct cm_id *id, uint8_t reason, const void *data, size_t l
 	cm_event_raise(event);
 }
 
-void cm_hear_request(struct cm_id *from, const struct rdma_ucm_conn_param *param)
+void cm_hear_req(struct cm_id *from, const struct rdma_ucm_conn_param *param)
 {
 	uint8_t reason;
 	bool heard;
@@ -105,7 +100,7 @@ void cm_hear_request(struct cm_id *from, const struct rdma_ucm_conn_param *param
 	if (!event) {
 		reason = heard ? REJ_CONSUMER : REJ_NO_SERVICE;
 		cm_mad_refused(from, reason);
-		cm_hear_reject(from, reason, NULL, 0);
+		cm_hear_rej(from, reason, NULL, 0);
 		return;
 	}
 	take_request(event->child, from);
@@ -126,24 +121,26 @@ int cm_cmd_connect(struct cm_cmd *cmd)
 		return refuse(-EINVAL, "id whose route is not resolved");
 	if (id->qp_type == IBV_QPT_UD)
 		return cm_sidr_connect(id, param);
-	if (param->private_data_len > cm_addr_room(id, REQ_ROOM) || id->qp_type == IBV_QPT_XRC_RECV)
-		return refuse(-EINVAL, "size of the private data, or a QP that only receives");
+	if (id->qp_type == IBV_QPT_XRC_RECV)
+		return refuse(-EINVAL, "QP that only receives");
+	if (param->private_data_len > cm_addr_room(id, REQ_ROOM))
+		return refuse(-EINVAL, "size of the private data");
 	take_param(id, param);
-	id->retry_count = limited(param->retry_count);
-	id->rnr_retry = limited(param->rnr_retry_count);
+	id->retry_count = cm_id_retries(param->retry_count);
+	id->rnr_retry = cm_id_retries(param->rnr_retry_count);
 	id->state = CM_CONNECT;
 	enter(id, CM_REQ_SENT);
 	id->far = device_is_far(id->dst_device);
 	cm_mad_req(id, param);
 	if (!id->far && cm_id_is_wired(id))
-		cm_hear_request(id, param);
+		cm_hear_req(id, param);
 	return 0;
 }
 
 /* ---- reply ---- */
 
-void cm_hear_reply(struct cm_id *id, const struct cm_id *from,
-		   const struct rdma_ucm_conn_param *param)
+void cm_hear_rep(struct cm_id *id, const struct cm_id *from,
+		 const struct rdma_ucm_conn_param *param)
 {
 	struct cm_event *event = cm_event_new(id, CM_EVENT_CONNECT_RESPONSE, 0);
 
@@ -151,7 +148,7 @@ void cm_hear_reply(struct cm_id *id, const struct cm_id *from,
 	id->remote_psn = from->psn;
 	id->responder_resources = from->initiator_depth;
 	id->initiator_depth = from->responder_resources;
-	id->rnr_retry = limited(param->rnr_retry_count);
+	id->rnr_retry = cm_id_retries(param->rnr_retry_count);
 	enter(id, CM_REP_RCVD);
 	if (!event)
 		return;
@@ -167,18 +164,20 @@ static int accept_request(struct cm_id *id, const struct rdma_ucm_conn_param *pa
 		return refuse(-EINVAL, "id that no request is for");
 	if (id->ib_state == CM_SIDR_RCVD)
 		return cm_sidr_accept(id, param);
-	if (id->ib_state != CM_REQ_RCVD || param->private_data_len > REP_ROOM)
-		return refuse(-EINVAL, "size of the private data, or no request to accept");
+	if (id->ib_state != CM_REQ_RCVD)
+		return refuse(-EINVAL, "no request to accept");
+	if (param->private_data_len > REP_ROOM)
+		return refuse(-EINVAL, "size of the private data");
 	take_param(id, param);
 	enter(id, CM_REP_SENT);
 	cm_mad_rep(id, param);
 	/* The id that asked may have gone, or waited too long. */
 	if (peer)
-		cm_hear_reply(peer, id, param);
+		cm_hear_rep(peer, id, param);
 	return 0;
 }
 
-void cm_hear_ready(struct cm_id *id)
+void cm_hear_rtu(struct cm_id *id)
 {
 	if (id->ib_state == CM_ESTABLISHED)
 		return; /* the program has told so by NOTIFY */
@@ -194,7 +193,7 @@ static int establish(struct cm_id *id)
 	enter(id, CM_ESTABLISHED);
 	cm_mad_rtu(id);
 	if (id->peer)
-		cm_hear_ready(id->peer);
+		cm_hear_rtu(id->peer);
 	return 0;
 }
 
@@ -228,7 +227,7 @@ int cm_cmd_notify(struct cm_cmd *cmd)
 		return refuse(-EISCONN, "id that is connected already");
 	if (id->ib_state != CM_REP_SENT)
 		return refuse(-EINVAL, "no reply was sent");
-	cm_hear_ready(id);
+	cm_hear_rtu(id);
 	return 0;
 }
 
@@ -248,7 +247,7 @@ static int reject(struct cm_id *id, uint8_t reason, const void *data, uint8_t le
 	cm_id_part(id);
 	enter(id, CM_OVER);
 	if (peer)
-		cm_hear_reject(peer, reason, data, length);
+		cm_hear_rej(peer, reason, data, length);
 	return 0;
 }
 
@@ -273,13 +272,13 @@ static void tell_disconnected(struct cm_id *id, int status)
 }
 
 /* An id hears of the end even if it does not know yet that it is connected. */
-void cm_hear_disconnect(struct cm_id *id)
+void cm_hear_dreq(struct cm_id *id)
 {
 	enter(id, CM_DREQ_RCVD);
 	tell_disconnected(id, 0);
 }
 
-void cm_hear_disconnected(struct cm_id *id)
+void cm_hear_drep(struct cm_id *id)
 {
 	enter(id, CM_TIMEWAIT);
 	tell_disconnected(id, 0);
@@ -290,7 +289,7 @@ static void ask_to_disconnect(struct cm_id *id)
 	enter(id, CM_DREQ_SENT);
 	cm_mad_dreq(id);
 	if (id->peer)
-		cm_hear_disconnect(id->peer);
+		cm_hear_dreq(id->peer);
 }
 
 static void answer_disconnect(struct cm_id *id)
@@ -301,7 +300,7 @@ static void answer_disconnect(struct cm_id *id)
 	cm_id_part(id);
 	enter(id, CM_TIMEWAIT);
 	if (peer)
-		cm_hear_disconnected(peer);
+		cm_hear_drep(peer);
 }
 
 /* To disconnect is no error if the connection never began, or has ended. */
@@ -327,7 +326,7 @@ void cm_abandon(struct cm_id *id)
 		cm_mad_rej(id, REJ_TIMEOUT, NULL, 0);
 		cm_id_part(id);
 		if (peer)
-			cm_hear_reject(peer, REJ_TIMEOUT, NULL, 0);
+			cm_hear_rej(peer, REJ_TIMEOUT, NULL, 0);
 		break;
 	case CM_REQ_RCVD:
 	case CM_REP_SENT:

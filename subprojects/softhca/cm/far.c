@@ -91,7 +91,7 @@ static void read_request(struct cm_id *image, const uint8_t *data, uint16_t fami
 	read_addresses(image, family, data + REQ_PRIVATE, get64(data + REQ_SERVICE));
 	room = cm_addr_room(image, REQ_ROOM);
 	read_private(&param, data + REQ_PRIVATE + REQ_ROOM - room, room);
-	cm_hear_request(image, &param);
+	cm_hear_req(image, &param);
 }
 
 static void read_sidr_request(struct cm_id *image, const uint8_t *data, uint16_t family)
@@ -102,7 +102,7 @@ static void read_sidr_request(struct cm_id *image, const uint8_t *data, uint16_t
 	read_addresses(image, family, data + SIDR_REQ_PRIVATE, get64(data + SIDR_REQ_SERVICE));
 	room = cm_addr_room(image, SIDR_REQ_ROOM);
 	read_private(&param, data + SIDR_REQ_PRIVATE + SIDR_REQ_ROOM - room, room);
-	cm_sidr_hear_request(image, &param);
+	cm_sidr_hear_req(image, &param);
 }
 
 /* The id of the request, if a listener has got it, has its peer elsewhere. */
@@ -160,7 +160,7 @@ static void take_reply(struct cm_id *id, struct cm_id *image, const uint8_t *dat
 	image->responder_resources = data[REP_RESPONDER];
 	image->initiator_depth = data[REP_INITIATOR];
 	read_private(&param, data + REP_PRIVATE, REP_ROOM);
-	cm_hear_reply(id, image, &param);
+	cm_hear_rep(id, image, &param);
 }
 
 static void take_sidr_reply(struct cm_id *id, struct cm_id *image, const uint8_t *data)
@@ -170,8 +170,7 @@ static void take_sidr_reply(struct cm_id *id, struct cm_id *image, const uint8_t
 	image->qpn = get32(data + SIDR_REP_QPN) >> 8;
 	image->qkey = get32(data + SIDR_REP_QKEY);
 	cm_id_part(id);
-	cm_sidr_hear_reply(id, data[SIDR_REP_STATUS], image, data + SIDR_REP_PRIVATE,
-			   SIDR_REP_ROOM);
+	cm_sidr_hear_rep(id, data[SIDR_REP_STATUS], image, data + SIDR_REP_PRIVATE, SIDR_REP_ROOM);
 }
 
 /* When both ends disconnect at the same time, each takes the other's request as the answer. */
@@ -180,7 +179,7 @@ static void disconnected(struct cm_id *id)
 	if (id->ib_state != CM_DREQ_SENT)
 		return;
 	cm_id_part(id);
-	cm_hear_disconnected(id);
+	cm_hear_drep(id);
 }
 
 /* @late: it is for an id of the daemon before this one. */
@@ -203,16 +202,16 @@ static void take_answer(int machine, struct cm_id *image, uint16_t attribute, co
 		break;
 	case CM_RTU:
 		if (id->ib_state == CM_REP_SENT)
-			cm_hear_ready(id);
+			cm_hear_rtu(id);
 		break;
 	case CM_REJ:
 		if (cm_id_may_be_rejected(id))
-			cm_hear_reject(id, (uint8_t)get16(data + REJ_REASON), data + REJ_PRIVATE,
-				       REJ_ROOM);
+			cm_hear_rej(id, (uint8_t)get16(data + REJ_REASON), data + REJ_PRIVATE,
+				    REJ_ROOM);
 		break;
 	case CM_DREQ:
 		if (id->ib_state == CM_REP_SENT || id->ib_state == CM_ESTABLISHED)
-			cm_hear_disconnect(id);
+			cm_hear_dreq(id);
 		else
 			disconnected(id);
 		break;

@@ -113,7 +113,7 @@ static int set_id_option(struct cm_cmd *cmd)
 	case RDMA_OPTION_ID_ACK_TIMEOUT:
 		return set_ack_timeout(cmd->id, (uint8_t)value);
 	default:
-		return 0; /* there is no traffic class on this wire */
+		return 0; /* the type of service has no effect */
 	}
 }
 

@@ -25,6 +25,12 @@ static inline bool cm_id_may_be_rejected(const struct cm_id *id)
 	return id->ib_state >= CM_REQ_SENT && id->ib_state <= CM_REP_RCVD;
 }
 
+/* A count of retries as messages have it, in three bits. */
+static inline uint8_t cm_id_retries(uint8_t count)
+{
+	return count < 7 ? count : 7;
+}
+
 /* The ports on both sides of the connection are up. */
 bool cm_id_is_wired(const struct cm_id *id);
 
@@ -39,7 +45,7 @@ void cm_wait(struct cm_id *id, unsigned int milliseconds, void (*expired)(struct
  */
 struct cm_event *cm_id_request(struct cm_id *id, uint8_t qp_type, bool *heard);
 
-/* ---- connections: what ib_cm does with messages on the wire, done directly (conn.c) ---- */
+/* ---- connections (conn.c) ---- */
 
 /* Ends the connection of an id that is destroyed, and tells its peer. */
 void cm_abandon(struct cm_id *id);
@@ -54,17 +60,18 @@ int cm_sidr_reject(struct cm_id *id, const void *data, uint8_t length);
 /* The Q_Key that an id has, or gets now. */
 uint32_t cm_sidr_qkey(struct cm_id *id);
 
-/* What an id hears of its peer, whose fields are those of @from (conn.c, sidr.c). */
-void cm_hear_request(struct cm_id *from, const struct rdma_ucm_conn_param *param);
-void cm_hear_reply(struct cm_id *id, const struct cm_id *from,
-		   const struct rdma_ucm_conn_param *param);
-void cm_hear_ready(struct cm_id *id);
-void cm_hear_reject(struct cm_id *id, uint8_t reason, const void *data, size_t length);
-void cm_hear_disconnect(struct cm_id *id);
-void cm_hear_disconnected(struct cm_id *id);
-void cm_sidr_hear_request(struct cm_id *from, const struct rdma_ucm_conn_param *param);
-void cm_sidr_hear_reply(struct cm_id *id, uint8_t status, const struct cm_id *from,
-			const void *data, size_t length);
+/* ---- what an id hears of its peer, whose fields are those of @from (conn.c, sidr.c) ---- */
+
+void cm_hear_req(struct cm_id *from, const struct rdma_ucm_conn_param *param);
+void cm_hear_rep(struct cm_id *id, const struct cm_id *from,
+		 const struct rdma_ucm_conn_param *param);
+void cm_hear_rtu(struct cm_id *id);
+void cm_hear_rej(struct cm_id *id, uint8_t reason, const void *data, size_t length);
+void cm_hear_dreq(struct cm_id *id);
+void cm_hear_drep(struct cm_id *id);
+void cm_sidr_hear_req(struct cm_id *from, const struct rdma_ucm_conn_param *param);
+void cm_sidr_hear_rep(struct cm_id *id, uint8_t status, const struct cm_id *from, const void *data,
+		      size_t length);
 
 /* ---- multicast groups, as the subnet manager has them (mcast.c) ---- */
 

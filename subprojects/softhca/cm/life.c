@@ -22,19 +22,6 @@ int cm_init(struct hca_machine *machine)
 	return cm_groups_init(cm);
 }
 
-void cm_free(struct hca_machine *machine)
-{
-	struct hca_cm *cm = machine->cm;
-
-	machine->cm = NULL;
-	if (!cm)
-		return;
-	numtab_free(&cm->numbers);
-	numtab_free(&cm->joins);
-	numtab_free(&cm->group_lids);
-	free(cm);
-}
-
 /* ---- the end of ids and files ---- */
 
 static void id_destroy(struct cm_id *id);
@@ -151,8 +138,6 @@ static void migrate(struct cm_id *id, struct cm_file *file)
 {
 	struct cm_file *old = id->file;
 
-	if (old == file)
-		return;
 	migrate_events(id, file);
 	list_del(&id->member);
 	list_add(&file->ids, &id->member);

@@ -4,6 +4,7 @@
  * carried. Layouts: InfiniBand specification 12.6.
  */
 #include "mad.h"
+#include "id.h"
 
 #include <base/bytes.h>
 #include <capture/capture.h>
@@ -19,7 +20,7 @@
 #define RESPONSE_TIMEOUT 20
 #define HOP_LIMIT	 1
 
-/* The message under construction; the daemon has one thread. */
+/* The message under construction; one thread serves. */
 static uint8_t mad[CM_MAD_BYTES];
 
 /* ---- a message of any kind ---- */
@@ -72,7 +73,7 @@ static void send_mad(struct cm_id *id)
 			.hop_limit = HOP_LIMIT, .global = machine->settings.ethernet,
 			.qpn = GSI_QPN },
 		.source_qpn = GSI_QPN,
-		.opcode = PACKET_UD | (PACKET_SEND + 4),
+		.opcode = PACKET_UD | PACKET_SEND_ONLY,
 		.migrated = true,
 		.pkey = CM_PKEY,
 		.psn = next_psn(id->device, id->port),
@@ -146,7 +147,7 @@ void cm_mad_req(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 	put32(data + REQ_QPN, id->qpn << 8 | id->responder_resources);
 	data[REQ_INITIATOR] = id->initiator_depth;
 	data[REQ_FLOW] = (uint8_t)(RESPONSE_TIMEOUT << 3 | service_type(id) << 1 |
-				   (param->flow_control != 0));
+				   (param->flow_control & 1));
 	put32(data + REQ_PSN, id->psn << 8 | RESPONSE_TIMEOUT << 3 | id->retry_count);
 	put16(data + REQ_PKEY, CM_PKEY);
 	data[REQ_RNR_RETRY] = (uint8_t)(CM_PATH_MTU << 4 | id->rnr_retry);
@@ -165,8 +166,9 @@ void cm_mad_rep(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 	put32(data + REP_PSN, id->psn << 8);
 	data[REP_RESPONDER] = id->responder_resources;
 	data[REP_INITIATOR] = id->initiator_depth;
-	data[REP_FLOW] = (uint8_t)(id->device->model->ack_delay << 3 | (param->flow_control != 0));
-	data[REP_RNR_RETRY] = (uint8_t)((param->rnr_retry_count & 7) << 5 | (param->srq != 0) << 4);
+	data[REP_FLOW] = (uint8_t)(id->device->model->ack_delay << 3 | (param->flow_control & 1));
+	data[REP_RNR_RETRY] =
+		(uint8_t)(cm_id_retries(param->rnr_retry_count) << 5 | (param->srq != 0) << 4);
 	put64(data + REP_CA_GUID, id->device->guid);
 	put_data(data + REP_PRIVATE, param->private_data, param->private_data_len);
 	send_mad(id);

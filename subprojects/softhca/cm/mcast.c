@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* LIDs of the groups; the first is that of all IP hosts. */
-#define FIRST_GROUP 0xc001u
-#define END_GROUPS 0xffffu
+/* LIDs of the groups. The LID before them is that of the group of all IP hosts. */
+#define FIRST_GROUP (PORT_FIRST_GROUP + 1)
+#define END_GROUPS (PORT_LAST_GROUP + 1)
 
 struct cm_group {
 	struct list link; /* machine->cm->groups */

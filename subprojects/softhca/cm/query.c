@@ -132,7 +132,7 @@ static unsigned int put_path_record(const struct cm_id *id, struct ib_path_rec_d
 	return 1;
 }
 
-/* Writes what the program has room for; the number of the device came later than the rest. */
+/* Writes what the program has room for. */
 static int respond(struct cm_cmd *cmd, uint64_t response, const void *resp, size_t least,
 		   size_t size)
 {

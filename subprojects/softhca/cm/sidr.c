@@ -53,7 +53,7 @@ static void expired(struct timer *timer)
 	cm_event_plain(id, CM_EVENT_UNREACHABLE, -ETIMEDOUT);
 }
 
-void cm_sidr_hear_request(struct cm_id *from, const struct rdma_ucm_conn_param *param)
+void cm_sidr_hear_req(struct cm_id *from, const struct rdma_ucm_conn_param *param)
 {
 	uint8_t status;
 	bool heard;
@@ -83,12 +83,12 @@ int cm_sidr_connect(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 	id->far = device_is_far(id->dst_device);
 	cm_mad_sidr_req(id, param);
 	if (!id->far && cm_id_is_wired(id))
-		cm_sidr_hear_request(id, param);
+		cm_sidr_hear_req(id, param);
 	return 0;
 }
 
-void cm_sidr_hear_reply(struct cm_id *id, uint8_t status, const struct cm_id *from,
-			const void *data, size_t length)
+void cm_sidr_hear_rep(struct cm_id *id, uint8_t status, const struct cm_id *from, const void *data,
+		      size_t length)
 {
 	if (!status) {
 		id->remote_qpn = from->qpn;
@@ -108,14 +108,13 @@ int cm_sidr_accept(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 	if (param->qkey)
 		id->qkey = param->qkey;
 	id->ib_state = CM_OVER;
-	cm_sidr_qkey(id); /* chooses it */
-	cm_mad_sidr_rep(id, 0, param->qp_num & 0xffffff, param->private_data,
-			param->private_data_len);
-	cm_id_part(id);
 	id->qpn = param->qp_num & 0xffffff;
+	cm_sidr_qkey(id); /* chooses it */
+	cm_mad_sidr_rep(id, 0, id->qpn, param->private_data, param->private_data_len);
+	cm_id_part(id);
 	/* The one that asked may have gone. */
 	if (peer)
-		cm_sidr_hear_reply(peer, 0, id, param->private_data, param->private_data_len);
+		cm_sidr_hear_rep(peer, 0, id, param->private_data, param->private_data_len);
 	return 0;
 }
 
@@ -129,6 +128,6 @@ int cm_sidr_reject(struct cm_id *id, const void *data, uint8_t length)
 	cm_mad_sidr_rep(id, SIDR_REJECT, 0, data, length);
 	cm_id_part(id);
 	if (peer)
-		cm_sidr_hear_reply(peer, SIDR_REJECT, id, data, length);
+		cm_sidr_hear_rep(peer, SIDR_REJECT, id, data, length);
 	return 0;
 }

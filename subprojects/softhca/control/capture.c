@@ -14,8 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ERRNO_END 4096 /* as in the kernel, where every errno is below */
-
 static struct writer {
 	struct watch watch;
 	int sock, file;
@@ -28,11 +26,14 @@ static struct writer {
 /* A writer that was killed may have left a part of a record at the end of the file. */
 static void writer_ended(int err)
 {
-	const struct capture_counts counts = capture_counted();
+	struct capture_counts counts = capture_counted();
 	struct stat st = { 0 };
+	uint64_t whole, lost;
 
 	fstat(writer.file, &st);
-	if (ftruncate(writer.file, (off_t)capture_close((uint64_t)st.st_size)) && !err)
+	whole = capture_close((uint64_t)st.st_size, &lost);
+	counts.dropped += lost;
+	if (ftruncate(writer.file, (off_t)whole) && !err)
 		err = -errno;
 	loop_forget(writer.sock);
 	close(writer.sock);
@@ -105,7 +106,6 @@ int control_capture(struct request *request)
 {
 	const bool stop = request->count == 2 && !strcmp(request->word[1], "--stop");
 	const struct capture_counts counts = capture_counted();
-	int err;
 
 	if (request->count > 1 && !stop)
 		return request_usage(request);
@@ -119,8 +119,5 @@ int control_capture(struct request *request)
 			(unsigned long long)counts.dropped);
 		return 0;
 	}
-	err = print_end(request);
-	if (stop)
-		writer.ended = false;
-	return err;
+	return print_end(request);
 }

@@ -58,14 +58,15 @@ static int do_set(struct request *request)
 	if (!strchr(request->word[1], '='))
 		return request_usage(request);
 	err = settings_take(&changed, request->word[1], why, sizeof(why));
+	/* -ENOENT: there is no such setting. */
+	if (err != -ENOENT && !can_be_changed(request->word[1])) {
+		fprintf(request->out, "%.*s can be set only when softhca starts\n",
+			(int)strcspn(request->word[1], "="), request->word[1]);
+		return -EINVAL;
+	}
 	if (err) {
 		fprintf(request->out, "%s\n", why);
 		return err;
-	}
-	if (!can_be_changed(request->word[1])) {
-		fprintf(request->out, "%s can be set only when softhca starts\n",
-			request->word[1]);
-		return -EINVAL;
 	}
 	request->machine->settings = changed;
 	return 0;

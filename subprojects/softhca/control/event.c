@@ -92,7 +92,7 @@ static bool take_number(struct request *request, const char *word, uint32_t *num
 	uint64_t value;
 
 	if (!request_number(word, UINT32_MAX, &value)) {
-		fprintf(request->out, "'%s' is not a number\n", word);
+		fprintf(request->out, "'%s' is not a number up to %u\n", word, UINT32_MAX);
 		return false;
 	}
 	*number = (uint32_t)value;

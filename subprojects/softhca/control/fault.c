@@ -7,8 +7,6 @@
 #include <errno.h>
 #include <string.h>
 
-#define LAST_ERRNO 133 /* EHWPOISON, the last that has a name */
-
 static const char *const kind_names[FAULT_KINDS] = {
 	[FAULT_DROP] = "drop", [FAULT_DUPLICATE] = "duplicate", [FAULT_DELAY] = "delay",
 };
@@ -64,7 +62,7 @@ static int refuse_word(struct change *change, const char *word)
 
 static int find_errno(const char *text)
 {
-	for (int i = 1; i <= LAST_ERRNO; i++) {
+	for (int i = 1; i < ERRNO_END; i++) {
 		const char *name = strerrorname_np(i);
 
 		if (name && !strcmp(name, text))

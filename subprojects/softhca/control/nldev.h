@@ -3,8 +3,7 @@
 #ifndef SOFTHCA_CONTROL_NLDEV_H
 #define SOFTHCA_CONTROL_NLDEV_H
 
-#include "nl.h"
-
+#include <base/nl.h>
 #include <machine/hca.h>
 
 /* Stands for an attribute that the request does not have. */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #define MAX_WORDS 8
+#define ERRNO_END 4096 /* as in the kernel, where every errno is below */
 
 struct request;
 

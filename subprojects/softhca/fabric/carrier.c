@@ -33,6 +33,9 @@ struct receive {
 
 _Static_assert(sizeof(struct fi_context2) <= sizeof(((struct receive *)0)->context),
 	       "room for what libfabric keeps");
+_Static_assert(offsetof(struct receive, context) == 0 &&
+		       offsetof(struct fabric_parcel, context) == 0,
+	       "complete() takes a context for the whole");
 
 static struct carrier {
 	struct carrier_plan plan;

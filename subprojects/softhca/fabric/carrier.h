@@ -7,9 +7,11 @@
 
 #define CARRIER_ADDRESS 128 /* the most bytes of an address */
 
+#define FRAME 0x53484632u /* "SHF2"; also tells the order of bytes */
+
 /* What each message begins with. */
 struct frame {
-	uint32_t magic;
+	uint32_t magic; /* FRAME */
 	uint16_t from, unused;
 	uint64_t number; /* of those that its sender has sent in this meeting */
 	uint8_t token[FABRIC_SEAL]; /* of this meeting of the two machines */

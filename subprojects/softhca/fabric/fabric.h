@@ -17,7 +17,12 @@
 
 #define FABRIC_MAX_MACHINES 256
 #define FABRIC_NAME 254 /* bytes of a host name, its end included */
-#define FABRIC_BODY (72u << 10) /* the most that a message carries */
+#define FABRIC_BODY (72u << 10) /* the most that a frame carries */
+
+/* Before each message; both have multiples of 8 bytes. */
+struct label {
+	uint32_t kind, length;
+};
 
 /* ---- the list of machines (hosts.c) ---- */
 
@@ -46,7 +51,7 @@ int fabric_read_list(const char *path, struct fabric_list *list, char *why, size
 /* Reads the key of @path, or of ~/.softhca-key, and makes it if need be. 0 or -errno; @why. */
 int fabric_read_key(const char *path, char *why, size_t size);
 
-/* SipHash-2-4 of the bytes under the key: 128 bits. Computing the hash takes the key. */
+/* SipHash-2-4 of the bytes under the key: 128 bits. */
 void fabric_seal(const void *bytes, size_t length, uint8_t seal[FABRIC_SEAL]);
 
 /* The hash of two nonces, in an order that both sides know, and at most FABRIC_TEXT bytes. */

@@ -9,15 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FRAME 0x53484632u /* "SHF2"; also tells the order of bytes */
 #define MOST_PARCELS 256 /* of each machine: requests on their way, and shared frames */
 #define SHORT 1024u
 #define SHARED (8u << 10) /* bytes of a frame of several messages */
-
-/* Before each message; both have multiples of 8 bytes. */
-struct label {
-	uint32_t kind, length;
-};
 
 static struct messages {
 	struct fabric_plan plan;

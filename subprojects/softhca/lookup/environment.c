@@ -21,7 +21,7 @@ static char alloc_type[][sizeof("MLX_SRQ_ALLOC_TYPE=" MAPPED)] = {
 };
 #define ALLOC_TYPES (sizeof(alloc_type) / sizeof(alloc_type[0]))
 
-#define ENTRIES 8 /* that this library adds, at most */
+#define ENTRIES (2 + ALLOC_TYPES) /* SYSFS_PATH, SOFTHCA_HOST, and those above */
 
 /*
  * Not by setenv(), which moves the table of the variables into the heap. After ibv_fork_init() a
@@ -67,7 +67,8 @@ static void ask_for_mapped_rings(void)
 		strcpy(name, alloc_type[i]);
 		name[strcspn(name, "=")] = '\0';
 		value = getenv(name);
-		if (!value || !strcmp(value, MAPPED))
+		/* A parent may have changed the first letter, as below. */
+		if (!value || (value[0] && !strcmp(value + 1, MAPPED + 1)))
 			put(alloc_type[i]);
 	}
 }

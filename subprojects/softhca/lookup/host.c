@@ -12,7 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_ADAPTER SOFTHCA_SYSFS "/class/infiniband_verbs/uverbs0/ibdev"
+#define FIRST_ADAPTER SOFTHCA_SYSFS "/" SYSFS_VERBS "/" SOFTHCA_VERBS_NODE "0/ibdev"
+
+/* The value of SOFTHCA_HOST; NULL if it is not set, or empty. */
+static const char *chosen_host(void)
+{
+	const char *name = getenv("SOFTHCA_HOST");
+
+	return name && name[0] ? name : NULL;
+}
 
 /* The name of the first adapter, or "" when there is none. */
 static void first_adapter(char *name, size_t size)
@@ -32,12 +40,12 @@ static void first_adapter(char *name, size_t size)
 
 int host_index(uint32_t *host)
 {
-	const char *name = getenv("SOFTHCA_HOST");
+	const char *name = chosen_host();
 	char adapter[DIR_ADAPTER];
 	int index;
 
 	*host = SOFTHCA_EVERY_HOST;
-	if (!name || !name[0])
+	if (!name)
 		return 0;
 	index = place_dir() ? dir_adapter(place_dir(), name, adapter) : -ENOENT;
 	if (index >= 0) {
@@ -51,13 +59,14 @@ int host_index(uint32_t *host)
 
 bool host_has(const char *entry)
 {
+	const size_t length = strlen(SOFTHCA_VERBS_NODE);
 	char *end;
 	unsigned long index;
 	uint32_t host;
 
-	if (strncmp(entry, "uverbs", 6))
+	if (strncmp(entry, SOFTHCA_VERBS_NODE, length))
 		return true;
-	index = strtoul(entry + 6, &end, 10);
+	index = strtoul(entry + length, &end, 10);
 	if (*end || host_index(&host))
 		return false;
 	return host == SOFTHCA_EVERY_HOST || index == host;
@@ -97,7 +106,7 @@ char *host_by_rank(void)
 	long count = hosts ? strtol(hosts, NULL, 10) : 0;
 	int rank = own_rank();
 
-	if (count < 1 || count > SOFTHCA_MAX_DEVICES || rank < 0 || getenv("SOFTHCA_HOST"))
+	if (count < 1 || count > SOFTHCA_MAX_DEVICES || rank < 0 || chosen_host())
 		return NULL;
 	first_adapter(name, DIR_ADAPTER);
 	if (!strrchr(name, '_'))

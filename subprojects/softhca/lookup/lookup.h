@@ -25,7 +25,10 @@ bool place_is_inside(const char *path);
 /* Changes the path of a file in the daemon's tree to what it is in the emulated machine. */
 void place_show(char *path);
 
-/* A file of device @index that all programs share, opened for reading; -1 with errno. */
+/*
+ * A file of device @index that all programs share, opened for reading; -1 with errno. The program
+ * has opened the device, so place_dir() is not NULL.
+ */
 int place_open_device(unsigned int index);
 
 /* True for the directory in which libibverbs looks for devices. */

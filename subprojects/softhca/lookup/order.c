@@ -39,7 +39,7 @@ static void load(struct ordered *slot, DIR *dir)
 	slot->count = slot->at = 0;
 	while (slot->count < MAX_ENTRIES && (entry = real()->readdir64(dir))) {
 		if (host_has(entry->d_name))
-			slot->entry[slot->count++] = *entry;
+			memcpy(&slot->entry[slot->count++], entry, entry->d_reclen);
 	}
 	qsort(slot->entry, (size_t)slot->count, sizeof(slot->entry[0]), compare);
 }

@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -41,13 +40,16 @@ void place_explain(void)
 		TELL_ONCE(
 			"no emulated adapters: %s gives no absolute path, or one that is too long\n",
 			dir_variable());
-	else if (why_none == -EPERM)
-		TELL_ONCE("no emulated adapters: %s is another user's, or open to others; 'softhca start' starts a daemon "
-			  "of your own\n",
-			  place);
-	else
+	else if (why_none == -ENOENT)
 		TELL_ONCE("no emulated adapters: no daemon in %s; 'softhca start' starts one\n",
 			  place);
+	else if (why_none == -EPERM)
+		TELL_ONCE(
+			"no emulated adapters: %s is another user's, or open to others; name another directory with "
+			"SOFTHCA_DIR\n",
+			place);
+	else
+		TELL_ONCE("no emulated adapters: %s: %s\n", place, strerror(-why_none));
 }
 
 /* True if @path is @prefix or lies below it, not if it only begins alike. */
@@ -58,19 +60,24 @@ static bool is_below(const char *path, const char *prefix)
 	return !strncmp(path, prefix, length) && (path[length] == '\0' || path[length] == '/');
 }
 
+/* What @path has behind the first of @places that it is or is below; NULL if there is none. */
+static const char *behind(const char *path, const char *const *places)
+{
+	for (; *places; places++) {
+		if (is_below(path, *places))
+			return path + strlen(*places);
+	}
+	return NULL;
+}
+
 static bool is_of_device(const char *path)
 {
 	static const char *const places[] = {
-		"/dev/infiniband",	   "/sys/class/infiniband",
-		"/sys/class/misc/rdma_cm", "/sys/class/infiniband_verbs",
-		("/sys/devices/" SYSFS_PCI_ROOT),
+		"/dev/infiniband",   "/sys/class/infiniband",	       "/sys/class/misc/rdma_cm",
+		"/sys/" SYSFS_VERBS, ("/sys/devices/" SYSFS_PCI_ROOT), NULL,
 	};
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		if (is_below(path, places[i]))
-			return true;
-	}
-	return false;
+	return behind(path, places);
 }
 
 /* Below `run --net` the ports may have interfaces. Else the machine's own are seen. */
@@ -86,8 +93,13 @@ static bool is_of_interface(const char *path)
 /* The machine has entries here, too: all that the tree lacks. */
 static bool is_shared(const char *path)
 {
-	return !strncmp(path, "/sys/module/", 12) || !strncmp(path, "/sys/bus/pci/", 13) ||
-	       !strncmp(path, "/sys/class/pci_bus/", 19);
+	static const char *const places[] = { "/sys/module", "/sys/bus/pci", "/sys/class/pci_bus",
+					      NULL };
+
+	const char *rest = behind(path, places);
+
+	/* The directory itself is the machine's, also with a slash or a dot behind it. */
+	return rest && rest[strspn(rest, "/.")];
 }
 
 /* A program pays no more than this test for most files that are not in /sys, /dev or /proc. */
@@ -133,15 +145,20 @@ int place_open_device(unsigned int index)
 	char path[PATH_MAX];
 
 	/* A file of the device tree that is there if the device is. */
-	snprintf(path, sizeof(path), "%s/" SOFTHCA_SYSFS "/class/infiniband_verbs/uverbs%u/dev",
-		 directory, index);
+	snprintf(path, sizeof(path),
+		 "%s/" SOFTHCA_SYSFS "/" SYSFS_VERBS "/" SOFTHCA_VERBS_NODE "%u/dev", directory,
+		 index);
 	return real()->open(path, O_RDONLY | O_CLOEXEC);
 }
 
 bool place_is_device_list(const char *path)
 {
-	size_t length = strlen(directory);
+	static const char list[] = "/" SOFTHCA_SYSFS "/" SYSFS_VERBS;
+	const char *rest;
 
-	return path && place_dir() && !strncmp(path, directory, length) &&
-	       !strcmp(path + length, "/" SOFTHCA_SYSFS "/class/infiniband_verbs");
+	if (!place_is_inside(path))
+		return false;
+	rest = path + strlen(directory);
+	/* Slashes may follow. */
+	return is_below(rest, list) && !rest[strspn(rest + strlen(list), "/") + strlen(list)];
 }

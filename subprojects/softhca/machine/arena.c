@@ -76,7 +76,7 @@ static bool is_same_word(const struct client *client, uint8_t *here, uint64_t ad
 	uint32_t old = *word, there;
 	bool same;
 
-	/* An odd multiplier: each value once in 2^32. */
+	/* A multiplier of 1 modulo 4 and an odd increment: each value comes once in 2^32. */
 	cookie = cookie * 1664525 + 1013904223;
 	__atomic_store_n(word, cookie, __ATOMIC_SEQ_CST);
 	same = !client_read(client, &there, address, sizeof(there)) && there == cookie;

@@ -20,6 +20,9 @@ int client_open(struct client *client, struct list *clients, int sock, pid_t pid
 {
 	uint32_t word = 0;
 
+	/* A 32-bit daemon could not even name the places in such a program. */
+	if ((uintptr_t)probe != probe)
+		return -EOVERFLOW;
 	client->sock = sock;
 	client->pid = pid;
 	/* Checked now: later the first command would fail with EFAULT, which tells nothing. */

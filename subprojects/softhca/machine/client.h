@@ -25,7 +25,8 @@ struct client {
 
 /*
  * The process @pid on @sock, which becomes the client's; the client joins @clients. 0; -EACCES when
- * the daemon may not read its memory, which has SOFTHCA_MAGIC at @probe; -errno.
+ * the daemon may not read its memory, which has SOFTHCA_MAGIC at @probe; -EOVERFLOW when its
+ * addresses are too long for the daemon; -errno.
  */
 int client_open(struct client *client, struct list *clients, int sock, pid_t pid,
 		uint64_t probe);

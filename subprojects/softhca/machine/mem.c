@@ -185,7 +185,7 @@ static uint8_t *here(struct mem_vec *vec, size_t length)
 
 enum mem_result mem_copy(struct mem_vec *target, struct mem_vec *source, uint64_t length)
 {
-	static uint8_t bounce[BOUNCE]; /* the daemon has one thread */
+	static uint8_t bounce[BOUNCE]; /* one thread serves */
 
 	while (length) {
 		size_t part = length < BOUNCE ? (size_t)length : BOUNCE;

@@ -23,7 +23,10 @@ bool process_has_memory(pid_t thread)
 	return process_vm_readv(thread, &here, 1, &there, 1, 0) >= 0 || errno != ESRCH;
 }
 
-/* /proc may be another pid namespace's, and the number a new process's. */
+/*
+ * /proc may show another pid namespace, and the number may be a new process's: tgkill() says
+ * whether the thread is this process's.
+ */
 static bool is_usable(pid_t pid, pid_t thread)
 {
 	return thread != pid && !syscall(SYS_tgkill, pid, thread, 0) && process_has_memory(thread);
@@ -69,7 +72,7 @@ static pid_t find_thread(pid_t pid)
 /* The thread is remembered, because each message needs it. */
 static pid_t other_thread(pid_t pid)
 {
-	static pid_t process, thread; /* the daemon has one thread */
+	static pid_t process, thread; /* one thread serves */
 
 	if (process != pid || !is_usable(pid, thread)) {
 		process = pid;

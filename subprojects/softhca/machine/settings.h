@@ -15,26 +15,26 @@
 #define SETTINGS_MAX_PLACES 512 /* devices of all machines */
 #define SETTINGS_TEXT 256 /* bytes of the absolute path of a file */
 
+/* The table in settings.c says what each is. */
 struct settings {
 	const struct model *model;
 	int devices;
-	int ports;	/* of each device */
-	bool ethernet;	/* link layer of all ports; otherwise InfiniBand */
-	bool xrc;	/* off: a device without XRC */
-	bool open_qp;	/* off: the kernel refuses the command, as with qedr before Linux 5.11 */
-	bool open_events; /* off: only the creator's handle of a target QP gets its events */
-	bool strict;	/* on: uverbs removes no bits from attribute masks */
-	bool arena;	/* off: rings are reached through process_vm_readv() */
-	bool memlock;	/* on: registered memory counts as locked */
-	int nap;	/* microseconds between two looks at the doorbells of busy clients */
+	int ports;
+	bool ethernet;
+	bool xrc;
+	bool open_qp;
+	bool open_events;
+	bool strict;
+	bool arena;
+	bool memlock;
+	int nap; /* microseconds */
 	struct limits limits;
-	uint32_t address; /* of the first port of the first device, IPv4, host byte order */
-	int cm_timeout;	  /* milliseconds that a connection waits for an answer */
-	char trace[SETTINGS_TEXT]; /* file, or "" */
-	char machines[SETTINGS_TEXT]; /* file with the names of machines, or "" */
-	char key[SETTINGS_TEXT]; /* file that all machines of the user share, or "" */
-	int port; /* of TCP; the next one is libfabric's */
-	int machines_wait; /* seconds until all machines of the list must have met */
+	uint32_t address; /* IPv4, host byte order */
+	int cm_timeout; /* milliseconds */
+	/* paths, or "" */
+	char trace[SETTINGS_TEXT], machines[SETTINGS_TEXT], key[SETTINGS_TEXT];
+	int port;
+	int machines_wait; /* seconds */
 };
 
 extern const struct settings settings_default;

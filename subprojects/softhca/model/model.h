@@ -246,9 +246,6 @@ struct model {
 	/* completions */
 	void (*build_cqe)(const struct cqe *cqe, const struct cqe_format *format,
 			  uint8_t out[CQE_MAX_BYTES]);
-	bool roce_v2; /* mlx5: ports of Ethernet have RoCE v2 beside v1 */
-	/* mlx5 over RoCE: the service level of a datagram is the kind of its packet */
-	bool tells_packet;
 	uint8_t resize_opcode; /* of the entry that ends a ring which was resized */
 	bool preset; /* mlx4: the HCA makes entries of a new ring invalid */
 	/* bytes that fill an entry not valid in an even, an odd turn of the ring */
@@ -256,6 +253,11 @@ struct model {
 	enum arm_kind arm[16]; /* the meaning of an arm word, by its command */
 	/* arm word of a CQ that was never armed, host order; 0 = as the provider leaves it */
 	uint32_t arm_never;
+
+	/* ports */
+	bool roce_v2; /* mlx5: ports of Ethernet have RoCE v2 beside v1 */
+	/* mlx5 over RoCE: the service level of a datagram is the kind of its packet */
+	bool tells_packet;
 
 	/* QPs */
 	int no_flag; /* -errno of the driver for a creation flag that the adapter has not */
@@ -267,7 +269,7 @@ struct model {
 
 extern const struct model connectx3, connectx5;
 
-/* All models, NULL after the last. The first is the default. */
+/* All models, NULL after the last. */
 extern const struct model *const models[];
 
 /* NULL when there is none of that name. */

@@ -95,14 +95,15 @@ static int make_pipe(struct hca_channel *channel, int *reader)
 {
 	struct stat st;
 	int ends[2];
+	int err;
 
 	if (pipe2(ends, O_CLOEXEC))
 		return -errno;
 	/* Only our end: the client decides about its own blocking. */
-	if (fstat(ends[1], &st) || fcntl(ends[1], F_SETFL, O_NONBLOCK) ||
-	    loop_watch(ends[1], 0, &channel->watch)) {
-		int err = -errno;
-
+	err = fstat(ends[1], &st) || fcntl(ends[1], F_SETFL, O_NONBLOCK)
+		      ? -errno
+		      : loop_watch(ends[1], 0, &channel->watch);
+	if (err) {
 		close(ends[0]);
 		close(ends[1]);
 		return err;

@@ -4,13 +4,13 @@
 
 #include <base/refuse.h>
 #include <machine/mem.h>
+#include <proto.h>
 
 #include <errno.h>
 #include <linux/capability.h>
 #include <stdio.h>
 #include <sys/resource.h>
 
-#define PAGE		 4096ull
 #define REMOTE_CHANGES	 (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)
 #define NEEDS_WRITABLE	 (IBV_ACCESS_LOCAL_WRITE | REMOTE_CHANGES | IBV_ACCESS_MW_BIND)
 #define SUPPORTED_ACCESS \
@@ -23,17 +23,17 @@ static int check(const struct mr_range *range)
 {
 	uint64_t end = range->start + range->length;
 
-	if ((range->start & (PAGE - 1)) != (range->iova & (PAGE - 1)))
+	if ((range->start & (SOFTHCA_PAGE - 1)) != (range->iova & (SOFTHCA_PAGE - 1)))
 		return refuse(-EINVAL, "start and address within their pages");
 	if (range->access & REMOTE_CHANGES && !(range->access & IBV_ACCESS_LOCAL_WRITE))
 		return refuse(-EINVAL, "remote writing without local writing");
 	/* Bits of the optional range are hints. Any other bit is an error. */
 	if (range->access & ~(uint32_t)(SUPPORTED_ACCESS | IB_UVERBS_ACCESS_OPTIONAL_RANGE))
 		return refuse(-EINVAL, "access flags");
-	if (end < range->start || end + PAGE - 1 < end)
+	if (end < range->start || end + SOFTHCA_PAGE - 1 < end)
 		return refuse(-EINVAL, "range wraps around");
 	/* No page at all: the kernel refuses to pin nothing. */
-	if (!range->length && !(range->start & (PAGE - 1)))
+	if (!range->length && !(range->start & (SOFTHCA_PAGE - 1)))
 		return refuse(-EINVAL, "nothing to register");
 	return 0;
 }
@@ -48,7 +48,7 @@ static int check_pages(const struct hca_context *ctx, const struct mr_range *ran
 
 static uint64_t pages(uint64_t start, uint64_t length)
 {
-	return (start + length + PAGE - 1) / PAGE - start / PAGE;
+	return (start + length + SOFTHCA_PAGE - 1) / SOFTHCA_PAGE - start / SOFTHCA_PAGE;
 }
 
 static void fill(struct hca_mr *mr, struct hca_pd *pd, const struct mr_range *range)
@@ -150,7 +150,7 @@ static int memlock_check(const struct hca_context *ctx, uint64_t start, uint64_t
 		return 0;
 	others = registered_by(machine, ctx->client.pid) -
 		 (leaving ? pages(leaving->start, leaving->length) : 0);
-	if (others + pages(start, length) <= limit.rlim_cur / PAGE ||
+	if (others + pages(start, length) <= limit.rlim_cur / SOFTHCA_PAGE ||
 	    has_no_limit(ctx->client.pid))
 		return 0;
 	return refuse(-ENOMEM, "RLIMIT_MEMLOCK");

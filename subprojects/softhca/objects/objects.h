@@ -277,6 +277,8 @@ struct cmd {
 	int give;
 };
 
+/* ---- their responses (respond.c) ---- */
+
 /*
  * Writes the response: @out, then the driver's part after it. As the kernel, no more than the
  * client has room for, and what it has more is zeroed. 0 or -EFAULT.
@@ -291,7 +293,8 @@ int cmd_respond(const struct cmd *cmd, const void *out, size_t size, const void 
 int cmd_introduce(const struct cmd *cmd, struct hca_object *object, const void *out, size_t size,
 		  const void *driver, size_t driver_size);
 
-/* Each is in the file of what it is about. 0 or -errno. */
+/* ---- the commands themselves, each in the file of what it is about: 0 or -errno ---- */
+
 typedef int cmd_fn(struct cmd *cmd);
 cmd_fn cmd_create_comp_channel, cmd_alloc_pd, cmd_reg_mr, cmd_rereg_mr, cmd_open_xrcd;
 cmd_fn cmd_create_cq, cmd_ex_create_cq, cmd_resize_cq, cmd_destroy_cq;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What the preload library keeps in a program without its knowledge: descriptors and memory. */
+/*
+ * What the preload library keeps in a program without its knowledge: descriptors and memory. How it
+ * reads the program's memory, and what it tells the user.
+ */
 #ifndef SOFTHCA_OWN_H
 #define SOFTHCA_OWN_H
 
@@ -48,7 +51,7 @@ bool fd_is_still(int fd, struct file_id file);
 
 /* ---- memory that is not of the heap (room.c) ---- */
 
-/* Gives the table room for one entry more, with which it has @size bytes. False: there is none. */
+/* Gives the table room for @size bytes. False: there is none. */
 bool room_for(void **table, size_t *room, size_t size);
 void room_free(void *table, size_t room);
 

@@ -54,6 +54,9 @@
 	X(euidaccess, int, const char *path, int mode) \
 	X(readlink, ssize_t, const char *path, char *target, size_t size) \
 	X(readlinkat, ssize_t, int fd, const char *path, char *target, size_t size) \
+	X(__readlink_chk, ssize_t, const char *path, char *target, size_t size, size_t room) \
+	X(__readlinkat_chk, ssize_t, int fd, const char *path, char *target, size_t size, \
+	  size_t room) \
 	X(realpath, char *, const char *path, char *resolved) \
 	X(__realpath_chk, char *, const char *path, char *resolved, size_t size) \
 	X(getcwd, char *, char *path, size_t size) \
@@ -115,15 +118,5 @@ const struct real_stats *real_stats(void);
 
 /* A function of libibverbs, which the program may have loaded by dlopen(); NULL if it has none. */
 void *real_verb(const char *name);
-
-/* Whether this address is in a library of libnl. Takes the loader's lock. */
-bool is_in_libnl(const void *address);
-
-enum provider { PROVIDER_MLX4, PROVIDER_MLX5 };
-
-/* Looks where the providers have their code. */
-void find_providers(void);
-/* Whether this address was in the provider's at the last find_providers(). Takes no lock. */
-bool is_in_provider(enum provider provider, const void *caller);
 
 #endif

@@ -14,11 +14,13 @@
 
 bool room_for(void **table, size_t *room, size_t size)
 {
-	size_t more = *room ? 2 * *room : SOFTHCA_PAGE;
+	size_t more = *room ? *room : SOFTHCA_PAGE;
 	void *memory;
 
 	if (size <= *room)
 		return true;
+	while (more < size)
+		more *= 2;
 	memory = real()->mmap64(NULL, more, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 				-1, 0);
 	if (memory == MAP_FAILED)

@@ -83,8 +83,7 @@ static bool port_up(const struct hca_qp *qp, uint8_t port)
 
 bool path_receives(const struct hca_qp *qp)
 {
-	return qp->state == IBV_QPS_RTR || qp->state == IBV_QPS_RTS || qp->state == IBV_QPS_SQD ||
-	       qp->state == IBV_QPS_SQE;
+	return connected(qp) || qp->state == IBV_QPS_SQE;
 }
 
 struct hca_qp *path_peer(const struct hca_qp *qp, uint16_t lid, uint32_t qpn)

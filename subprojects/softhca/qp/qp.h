@@ -56,7 +56,8 @@ struct qp_sender {
 	struct timer retry;
 	/* attempts of the WQE at hand that got no answer, and that found no buffer */
 	unsigned int lost, not_ready;
-	uint64_t sent; /* bytes of the WQE at hand that have arrived */
+	/* bytes of the WQE at hand: a near peer has them; to a far peer they were sent */
+	uint64_t sent;
 	bool started; /* the WQE at hand was tried at least once */
 	/* reads and atomics that an adapter would have under way, the one at hand included */
 	uint8_t reading;

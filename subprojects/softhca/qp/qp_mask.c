@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* ib_core's table of QP transitions, and the bits that uverbs removes before. */
+/* ib_core's table of QP transitions, and the bits that uverbs removes before ib_core sees them. */
 #include "qp.h"
 
 #include <base/refuse.h>

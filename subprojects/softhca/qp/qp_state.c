@@ -81,9 +81,14 @@ static int check_values(const struct hca_qp *qp, const struct ib_uverbs_modify_q
 	return err;
 }
 
-/* The LID is where the wire leads to. Ethernet has none, so the GID says it. */
+/*
+ * The LID is where the wire leads to. Ethernet has no LID, so the GID gives the place. SL and
+ * source path bits are cut to the adapter's fields.
+ */
 static struct ib_uverbs_qp_dest on_wire(struct hca_machine *machine, struct ib_uverbs_qp_dest dest)
 {
+	dest.sl &= 15;
+	dest.src_path_bits &= 127;
 	if (machine->settings.ethernet)
 		dest.dlid = port_behind(machine, dest.dgid);
 	return dest;
@@ -112,9 +117,6 @@ static void take_path(struct hca_qp *qp, const struct ib_uverbs_modify_qp *reque
 		attr->alt_port = request->alt_port_num;
 		attr->alt_timeout = request->alt_timeout & 31;
 	}
-	/* The fields of the adapter have these widths. */
-	attr->dest.sl &= 15;
-	attr->dest.src_path_bits &= 127;
 	attr->dest.port_num = attr->port;
 }
 
@@ -225,8 +227,10 @@ int qp_modify(struct hca_qp *qp, const struct ib_uverbs_modify_qp *request)
 	take_transport(&qp->attr, request, mask);
 	if (mask & IBV_QP_PATH_MIG_STATE)
 		take_migration(qp, request);
-	if (mask & IBV_QP_EN_SQD_ASYNC_NOTIFY)
-		qp->send.notify_drained = request->en_sqd_async_notify;
+	/* An SQD that was left before its end tells nothing. */
+	if (next != qp->state)
+		qp->send.notify_drained =
+			mask & IBV_QP_EN_SQD_ASYNC_NOTIFY && request->en_sqd_async_notify;
 	if (mask & IBV_QP_STATE)
 		enter(qp, next);
 	return 0;

@@ -22,7 +22,7 @@ void *arena_alloc(size_t length);
 void arena_unmapped(void *address, size_t length);
 /*
  * Moves the page at this address, which the program goes on using, into the arena. False: the page
- * stays as it is.
+ * stays as it is, or is gone if the kernel had no memory for the mapping.
  */
 bool arena_move_in(uint64_t page);
 /* Moves a page without records out of the arena. */

@@ -48,7 +48,7 @@ static void drop(struct records *records, struct record *record)
 		arena_move_out(gone.page);
 }
 
-void records_before(struct records *records, const uint64_t *command, size_t length)
+int records_before(struct records *records, const uint64_t *command, size_t length)
 {
 	struct creation creation;
 	struct record *neighbour, record = { 0 };
@@ -56,9 +56,9 @@ void records_before(struct records *records, const uint64_t *command, size_t len
 
 	if (!handles_creation(command, length, &creation) || !creation.record ||
 	    creation.record % RECORD)
-		return;
+		return 0;
 	if (!room_for(&table, &records->room, (records->count + 1) * sizeof(record)))
-		return;
+		return -ENOMEM;
 	records->entry = table;
 	record.page = creation.record / SOFTHCA_PAGE * SOFTHCA_PAGE;
 	record.destroy = creation.destroy;
@@ -71,6 +71,7 @@ void records_before(struct records *records, const uint64_t *command, size_t len
 	if (record.shared)
 		memset((void *)(uintptr_t)creation.record, 0, RECORD);
 	records->entry[records->count++] = record;
+	return 0;
 }
 
 static void created(struct records *records, const struct creation *creation, int err)

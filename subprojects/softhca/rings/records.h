@@ -20,8 +20,11 @@ struct records {
 
 /* libmlx5 has taken this from the heap, in this thread. */
 void records_taken(const void *memory);
-/* Before the daemon executes @command of libmlx5: shares the page of a new object's record. */
-void records_before(struct records *records, const uint64_t *command, size_t length);
+/*
+ * Before the daemon executes @command of libmlx5: shares the page of a new object's record. 0, or
+ * -ENOMEM: the object must not be made, because its page could be moved while it is used.
+ */
+int records_before(struct records *records, const uint64_t *command, size_t length);
 /* After the daemon has executed it, with the result. */
 void records_after(struct records *records, const uint64_t *command, size_t length, int err);
 /* Moves all pages out of the arena. */

@@ -79,6 +79,10 @@ static void raise_limits(void)
 	raise_limit(RLIMIT_NOFILE);
 	raise_limit(RLIMIT_FSIZE);
 	signal(SIGXFSZ, SIG_IGN);
+}
+
+static void tune_allocator(void)
+{
 	/* Allocate large tables by mmap(): only touched pages use memory. */
 	mallopt(M_MMAP_THRESHOLD, 1 << 17);
 	/* Pieces for other machines come and go. Their pages stay. */
@@ -180,11 +184,13 @@ static int make_machine(const struct settings *settings, struct hca_machine *mac
 }
 
 /* What programs see as /sys and /dev. */
-static int make_tree(const char *directory, struct hca_machine *machine)
+static int make_tree(const char *directory, int lock, struct hca_machine *machine)
 {
 	char path[PATH_MAX];
-	int err = dir_join(path, sizeof(path), directory, SOFTHCA_SYSFS);
+	int err = home_mark(lock);
 
+	if (!err)
+		err = dir_join(path, sizeof(path), directory, SOFTHCA_SYSFS);
 	if (!err)
 		err = sysfs_create(machine, path);
 	if (!err)
@@ -199,6 +205,7 @@ static int prepare(const struct daemon_plan *plan, struct hca_machine *machine, 
 	int err;
 
 	raise_limits();
+	tune_allocator();
 	err = try_calls(why, size);
 	if (err)
 		return err;
@@ -211,7 +218,8 @@ static int prepare(const struct daemon_plan *plan, struct hca_machine *machine, 
 	end->with_runs = plan->until;
 	err = plan->until ? runs_add(plan->until) : 0;
 	if (err)
-		return server_fail(why, size, "pidfd_open (Linux 5.3)", err);
+		return server_fail(why, size, "the run cannot be watched (pidfd_open, Linux 5.3)",
+				   err);
 	err = open_trace(machine, why, size);
 	if (err)
 		return err;
@@ -221,7 +229,7 @@ static int prepare(const struct daemon_plan *plan, struct hca_machine *machine, 
 	err = plan->net ? net_create(machine) : 0;
 	if (err)
 		return server_fail(why, size, "--net: the adapters' addresses", err);
-	err = make_tree(plan->directory, machine);
+	err = make_tree(plan->directory, plan->lock, machine);
 	if (err)
 		return server_fail(why, size, "the device tree cannot be written", err);
 	err = dir_join(path, sizeof(path), plan->directory, SOFTHCA_SOCKET);
@@ -292,7 +300,7 @@ static void __attribute__((noreturn)) daemon_main(const struct daemon_plan *plan
 	prctl(PR_SET_NAME, "softhca-daemon");
 	err = err ? server_fail(why, sizeof(why), "/dev/null", err)
 		  : prepare(plan, &machine, &end, why, sizeof(why));
-	/* The name of the trace may be relative to the old directory. */
+	/* The daemon holds no directory of the user. */
 	if (!err && chdir("/"))
 		err = server_fail(why, sizeof(why), "/", -errno);
 	if (err) {
@@ -305,8 +313,6 @@ static void __attribute__((noreturn)) daemon_main(const struct daemon_plan *plan
 		server_close();
 		machines_send_last_words();
 	}
-	cm_free(&machine);
-	machine_free(&machine);
 	leave(plan->directory);
 	_exit(err ? EXIT_FAILURE : EXIT_SUCCESS);
 }
@@ -360,7 +366,8 @@ static int fork_twice(const struct daemon_plan *plan, int ready)
 	return WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS ? 0 : -EAGAIN;
 }
 
-int daemon_spawn(const struct daemon_plan *plan, char *why, size_t size)
+/* The end of the pipe in which the daemon says whether it serves, or -errno if there is none. */
+static int launch(const struct daemon_plan *plan, char *why, size_t size)
 {
 	int err = check_page_size(why, size);
 	int ready[2];
@@ -372,7 +379,17 @@ int daemon_spawn(const struct daemon_plan *plan, char *why, size_t size)
 	err = fork_twice(plan, ready[1]);
 	close(ready[1]);
 	if (!err)
-		return read_ready(ready[0], why, size);
+		return ready[0];
 	close(ready[0]);
 	return server_fail(why, size, "fork", err);
+}
+
+int daemon_spawn(const struct daemon_plan *plan, char *why, size_t size)
+{
+	int pipe_end = launch(plan, why, size);
+
+	if (pipe_end >= 0)
+		return read_ready(pipe_end, why, size);
+	home_remove(plan->directory);
+	return pipe_end;
 }

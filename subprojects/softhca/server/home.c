@@ -18,6 +18,7 @@
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define LOCK	   "lock"
@@ -54,15 +55,17 @@ static void remove_tree(int dir, const char *name)
 	unlinkat(dir, name, AT_REMOVEDIR);
 }
 
-/* Only what a daemon makes: the user may have named a directory that holds other things, too. */
-static void clear(const char *path, bool lock_too)
+/* What a daemon makes beside the lock. */
+static const char *const made[] = { SOFTHCA_SYSFS, SOFTHCA_DEV, SOFTHCA_SOCKET, SOFTHCA_PRELOAD,
+				    LOCK ".new" };
+#define MADE (sizeof(made) / sizeof(made[0]))
+
+/* Nothing else: the user may have named a directory that holds other things, too. */
+static void clear(const char *path)
 {
-	static const char *const made[] = { SOFTHCA_SYSFS,	SOFTHCA_DEV,  SOFTHCA_SOCKET,
-					    SOFTHCA_PRELOAD, LOCK ".new", LOCK };
-	size_t count = sizeof(made) / sizeof(made[0]) - (lock_too ? 0 : 1);
 	char victim[PATH_MAX];
 
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < MADE; i++) {
 		if (!dir_join(victim, sizeof(victim), path, made[i]))
 			remove_tree(AT_FDCWD, victim);
 	}
@@ -70,7 +73,11 @@ static void clear(const char *path, bool lock_too)
 
 void home_remove(const char *path)
 {
-	clear(path, true);
+	char lock[PATH_MAX];
+
+	clear(path);
+	if (!dir_join(lock, sizeof(lock), path, LOCK))
+		unlink(lock);
 	rmdir(path);
 }
 
@@ -100,6 +107,14 @@ bool home_is_free(const char *path)
 	return fd != -EBUSY;
 }
 
+/* The content of a daemon's lock. A daemon makes nothing else before it has written this. */
+#define MARK "softhca\n"
+
+int home_mark(int lock)
+{
+	return pwrite(lock, MARK, strlen(MARK), 0) < 0 ? -errno : 0;
+}
+
 /* Renamed after it is locked, so that a lock file without a lock is a dead daemon's. */
 static int lock_new(const char *directory)
 {
@@ -121,6 +136,20 @@ static int lock_new(const char *directory)
 
 /* ---- runs ---- */
 
+/* What a run that was killed before it had a lock has left. */
+static void sweep_early(const char *path)
+{
+	char early[PATH_MAX];
+	struct stat st;
+
+	/* A run that is alive makes the lock at once. */
+	if (lstat(path, &st) || st.st_mtime + PATIENCE > time(NULL))
+		return;
+	if (!dir_join(early, sizeof(early), path, LOCK ".new"))
+		unlink(early);
+	rmdir(path);
+}
+
 static void sweep_one(const char *base, const char *name)
 {
 	char path[PATH_MAX], lock[PATH_MAX];
@@ -130,6 +159,8 @@ static void sweep_one(const char *base, const char *name)
 	    dir_join(lock, sizeof(lock), path, LOCK))
 		return;
 	fd = lock_file(lock, 0);
+	if (fd == -ENOENT)
+		sweep_early(path);
 	if (fd < 0)
 		return; /* alive, or just being made */
 	home_remove(path);
@@ -194,24 +225,61 @@ static bool still_there(const char *path, int fd)
 	return !stat(path, &named) && !fstat(fd, &open_file) && named.st_ino == open_file.st_ino;
 }
 
-/* Directory and lock, or -errno; -EAGAIN when a daemon that was ending took them away. */
+static bool exists(const char *path, const char *name)
+{
+	char file[PATH_MAX];
+	struct stat st;
+
+	return !dir_join(file, sizeof(file), path, name) && !lstat(file, &st);
+}
+
+/* The first entry in the way of a daemon, or NULL. */
+static const char *entry_in_the_way(const char *path)
+{
+	for (size_t i = 0; i < MADE; i++) {
+		if (exists(path, made[i]))
+			return made[i];
+	}
+	return NULL;
+}
+
+/* Whether a daemon may clear the directory, whose lock is ours. */
+static bool is_for_us(const char *path, int fd)
+{
+	char text[sizeof(MARK)];
+	ssize_t length = pread(fd, text, sizeof(text), 0);
+
+	if (length == sizeof(MARK) - 1 && !memcmp(text, MARK, sizeof(MARK) - 1))
+		return true;
+	return !length && !entry_in_the_way(path);
+}
+
+/*
+ * Directory and lock, or -errno; -EAGAIN when a daemon that was ending took them away, -EEXIST when
+ * the directory has things that no daemon has left.
+ */
 static int claim(const char *path, const char *file)
 {
-	int err;
-	int fd;
+	int err, fd;
 
 	if (mkdir(path, 0700) && errno != EEXIST)
 		return -errno;
 	err = dir_check(path);
 	if (err)
 		return err == -ENOENT ? -EAGAIN : err;
-	fd = lock_file(file, O_CREAT);
+	/* A directory that is refused gets no lock. */
+	fd = lock_file(file, entry_in_the_way(path) ? 0 : O_CREAT);
+	if (fd == -ENOENT)
+		return entry_in_the_way(path) && !exists(path, LOCK) ? -EEXIST : -EAGAIN;
 	if (fd < 0)
-		return fd == -ENOENT ? -EAGAIN : fd;
-	if (still_there(file, fd))
+		return fd;
+	err = still_there(file, fd) ? 0 : -EAGAIN;
+	if (!err && !is_for_us(path, fd))
+		err = -EEXIST;
+	if (!err)
 		return fd;
 	close(fd);
-	return -EAGAIN;
+	return err;
 }
 
 bool home_daemon_is_stopped(int sock)
@@ -261,6 +329,26 @@ static bool serves(const char *path)
 	return answer;
 }
 
+static int explain(const char *path, int err, char *why, size_t size)
+{
+	const char *entry;
+
+	if (err == -EPERM) {
+		snprintf(why, size, "%s: must belong to you and to nobody else (mode 0700)", path);
+	} else if (err == -EBUSY) {
+		snprintf(why, size, "a daemon is already running in %s", path);
+	} else if (err == -EEXIST) {
+		entry = entry_in_the_way(path);
+		snprintf(
+			why, size,
+			"%s: no daemon has left '%s' there: remove it, or name another directory with SOFTHCA_DIR",
+			path, entry ? entry : LOCK);
+	} else {
+		server_fail(why, size, path, err);
+	}
+	return err;
+}
+
 int home_claim(const char *path, int *lock, char *why, size_t size)
 {
 	const uint64_t end = hca_now() + PATIENCE * 1000000000ull;
@@ -274,15 +362,9 @@ int home_claim(const char *path, int *lock, char *why, size_t size)
 			break;
 		usleep(10000);
 	} while (hca_now() < end);
-	if (*lock == -EPERM)
-		snprintf(why, size, "%s: must belong to you and to nobody else (mode 0700)", path);
-	else if (*lock == -EBUSY)
-		snprintf(why, size, "a daemon is already running in %s", path);
-	else if (*lock < 0)
-		server_fail(why, size, path, *lock);
 	if (*lock < 0)
-		return *lock;
+		return explain(path, *lock, why, size);
 	/* Removes what a killed daemon left, except the lock file, which is ours now. */
-	clear(path, false);
+	clear(path);
 	return 0;
 }

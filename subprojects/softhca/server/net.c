@@ -2,7 +2,7 @@
 /* The network interfaces and addresses of the ports, in the namespace of `softhca run --net`. */
 #include "server.h"
 
-#include <control/nl.h>
+#include <base/nl.h>
 #include <machine/port.h>
 
 #include <arpa/inet.h>
@@ -62,7 +62,7 @@ static int make_interface(const char *kind, const char *name, const uint8_t mac[
 	nl_text(&nl, IFLA_INFO_KIND, kind);
 	nl_end_message(&nl);
 	fclose(nl.out);
-	err = ask_kernel(message, length);
+	err = nl.failed ? -EMSGSIZE : ask_kernel(message, length);
 	free(message);
 	return err;
 }

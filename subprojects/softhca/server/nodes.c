@@ -8,9 +8,11 @@
 #include <dir.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static int make_node(const char *directory, const char *name)
@@ -20,7 +22,10 @@ static int make_node(const char *directory, const char *name)
 
 	if (err)
 		return err;
-	return mknod(path, S_IFSOCK | 0666, 0) || chmod(path, 0666) ? -errno : 0;
+	/* mknod() of a preloaded libfakeroot makes an ordinary file. */
+	if (syscall(SYS_mknodat, AT_FDCWD, path, S_IFSOCK | 0666, 0) || chmod(path, 0666))
+		return -errno;
+	return 0;
 }
 
 int nodes_create(const struct hca_machine *machine, const char *root)

@@ -169,8 +169,8 @@ void pci_device(struct tree *tree, const struct hca_device *device, const char *
 		  address, device->model->modalias);
 	write_links(tree, dir, address, driver);
 	pci_class(tree, device, "infiniband", device->name);
-	snprintf(uverbs, sizeof(uverbs), "uverbs%d", device->index);
-	pci_class(tree, device, "infiniband_verbs", uverbs);
+	snprintf(uverbs, sizeof(uverbs), SOFTHCA_VERBS_NODE "%d", device->index);
+	pci_class(tree, device, SYSFS_VERBS_CLASS, uverbs);
 }
 
 /*

@@ -7,6 +7,7 @@
 #include <cm/cm.h>
 #include <control/control.h>
 #include <fabric/fabric.h>
+#include <dir.h>
 #include <message.h>
 #include <objects/objects.h>
 #include <proto.h>
@@ -256,7 +257,7 @@ static int check_peer(int sock, pid_t *pid)
 	if (getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &length))
 		return -errno;
 	*pid = peer.pid;
-	return peer.uid == geteuid() ? 0 : -EPERM;
+	return peer.uid == dir_user() ? 0 : -EPERM;
 }
 
 static void connection_ready(struct watch *watch, uint32_t events)

@@ -39,8 +39,14 @@ int server_fail(char *why, size_t size, const char *what, int err);
 /* A directory for one run, and its lock. -errno with a sentence in @why. Sweeps old ones. */
 int home_create(char path[DIR_MAX + 1], int *lock, char *why, size_t size);
 
-/* The directory for a daemon that stays, made if need be. -EBUSY: a living daemon has it. */
+/*
+ * The directory for a daemon that stays, made if need be. -EBUSY: a living daemon has it; -EEXIST:
+ * it has files of the user under the names of a daemon's.
+ */
 int home_claim(const char *path, int *lock, char *why, size_t size);
+
+/* Comes before all that a daemon makes in its directory: marks the lock as a daemon's. */
+int home_mark(int lock);
 
 /* No living daemon has the directory. */
 bool home_is_free(const char *path);

@@ -7,10 +7,8 @@
 #include <dir.h>
 
 #include <endian.h>
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -105,7 +103,7 @@ static char tree_root[PATH_MAX];
 
 static void show_port(const struct hca_device *device, int port)
 {
-	struct tree tree = { .root = tree_root };
+	struct tree tree = { .root = tree_root, .again = true };
 
 	write_state(&tree, device, port);
 }
@@ -158,11 +156,12 @@ static void write_device(struct tree *tree, const struct hca_device *device, con
 	uint8_t guid[8];
 
 	pci_device(tree, device, driver);
-	snprintf(dir, sizeof(dir), "class/infiniband_verbs/uverbs%d", device->index);
+	snprintf(dir, sizeof(dir), SYSFS_VERBS "/" SOFTHCA_VERBS_NODE "%d", device->index);
 	tree_attr(tree, dir, "ibdev", "%s", device->name);
 	tree_attr(tree, dir, "dev", "%d:%d", SOFTHCA_VERBS_MAJOR,
 		  SOFTHCA_VERBS_MINOR + device->index);
-	tree_attr(tree, dir, "uevent", "MAJOR=%d\nMINOR=%d\nDEVNAME=infiniband/uverbs%d",
+	tree_attr(tree, dir, "uevent",
+		  "MAJOR=%d\nMINOR=%d\nDEVNAME=infiniband/" SOFTHCA_VERBS_NODE "%d",
 		  SOFTHCA_VERBS_MAJOR, SOFTHCA_VERBS_MINOR + device->index, device->index);
 	tree_attr(tree, dir, "abi_version", "%u", model->driver_abi);
 	snprintf(dir, sizeof(dir), "class/infiniband/%s", device->name);
@@ -179,120 +178,13 @@ static void write_device(struct tree *tree, const struct hca_device *device, con
 		write_port(tree, device, port);
 }
 
-/* ---- kernel modules: HP-MPI and Platform MPI take InfiniBand only if lsmod lists ib_core ---- */
-
-/* The names _ib and _core follow that of the driver. The last that was loaded comes first. */
-static const struct module {
-	const char *name;
-	const char *holders;	/* the modules that use it, without the driver's */
-	bool held_by_driver;	/* by its _ib, too */
-	unsigned int bytes;
-} modules[] = {
-	{ "_ib", "", false, 249856 },
-	{ "_core", "", true, 417792 },
-	{ "rdma_ucm", "", false, 32768 },
-	{ "rdma_cm", "rdma_ucm", false, 139264 },
-	{ "iw_cm", "rdma_cm", false, 61440 },
-	{ "ib_cm", "rdma_cm", false, 139264 },
-	{ "ib_umad", "", false, 40960 },
-	{ "ib_uverbs", "rdma_ucm,", true, 176128 },
-	{ "ib_core", "rdma_cm,iw_cm,rdma_ucm,ib_cm,ib_umad,ib_uverbs,", true, 458752 },
-};
-
-#define MODULE_COUNT (sizeof(modules) / sizeof(modules[0]))
-
-#define MODULE_NAME 32
-
-static void name_module(const struct module *module, const char *driver, char name[MODULE_NAME])
-{
-	snprintf(name, MODULE_NAME, "%s%s", module->name[0] == '_' ? driver : "", module->name);
-}
-
-/* @line: of /proc/modules. */
-static bool is_emulated(const char *line, const char *driver)
-{
-	char name[MODULE_NAME];
-
-	for (size_t i = 0; i < MODULE_COUNT; i++) {
-		name_module(&modules[i], driver, name);
-		if (!strncmp(line, name, strlen(name)) && line[strlen(name)] == ' ')
-			return true;
-	}
-	return false;
-}
-
-/* The lines of this machine's own modules. */
-static void copy_modules(FILE *out, const char *driver)
-{
-	FILE *own = fopen("/proc/modules", "re");
-	char line[4096];
-
-	while (own && fgets(line, sizeof(line), own)) {
-		if (!is_emulated(line, driver))
-			fputs(line, out);
-	}
-	if (own)
-		fclose(own);
-}
-
-/* The files that lsmod(8) reads beside /proc/modules. Returns the number of holders. */
-static unsigned int write_module(struct tree *tree, const char *name, const char *holders,
-				 unsigned int bytes)
-{
-	char dir[64], names[128], *rest = strcpy(names, holders), *holder;
-	unsigned int count = 0;
-
-	snprintf(dir, sizeof(dir), "module/%s/holders", name);
-	tree_directory(tree, dir);
-	while ((holder = strsep(&rest, ",")) != NULL && holder[0]) {
-		snprintf(dir, sizeof(dir), "module/%s/holders/%s", name, holder);
-		tree_directory(tree, dir);
-		count++;
-	}
-	snprintf(dir, sizeof(dir), "module/%s", name);
-	tree_attr(tree, dir, "initstate", "live");
-	tree_attr(tree, dir, "coresize", "%u", bytes);
-	tree_attr(tree, dir, "refcnt", "%u", count);
-	return count;
-}
-
-static void write_modules(struct tree *tree, const char *driver)
-{
-	char *text = NULL, name[MODULE_NAME], holders[128];
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	if (!out) {
-		tree->err = -ENOMEM;
-		return;
-	}
-	for (size_t i = 0; i < MODULE_COUNT; i++) {
-		const bool held = modules[i].held_by_driver;
-
-		name_module(&modules[i], driver, name);
-		snprintf(holders, sizeof(holders), "%s%s%s", modules[i].holders,
-			 held ? driver : "", held ? "_ib" : "");
-		fprintf(out, "%s %u %u %s%s Live 0x0000000000000000\n", name, modules[i].bytes,
-			write_module(tree, name, holders, modules[i].bytes),
-			holders[0] ? holders : "-", holders[0] ? "," : "");
-	}
-	copy_modules(out, driver);
-	if (fclose(out)) {
-		tree->err = -ENOMEM;
-		return;
-	}
-	text[size - 1] = '\0'; /* tree_attr() ends the line */
-	tree_attr(tree, ".", SYSFS_MODULES, "%s", text);
-	free(text);
-}
-
 int sysfs_create(struct hca_machine *machine, const char *root)
 {
 	struct tree tree = { .root = tree_root };
 	char driver[16];
 
 	snprintf(tree_root, sizeof(tree_root), "%s", root);
-	tree_attr(&tree, "class/infiniband_verbs", "abi_version", "6");
+	tree_attr(&tree, SYSFS_VERBS, "abi_version", "6");
 	tree_attr(&tree, "class/misc/rdma_cm", "abi_version", "4");
 	tree_attr(&tree, "class/misc/rdma_cm", "dev", "%d:%d", SOFTHCA_CM_MAJOR, SOFTHCA_CM_MINOR);
 	pci_bus(&tree);
@@ -300,7 +192,7 @@ int sysfs_create(struct hca_machine *machine, const char *root)
 		 machine->device[0].model->device);
 	for (int i = 0; i < machine->settings.devices; i++)
 		write_device(&tree, &machine->device[i], driver);
-	write_modules(&tree, driver);
+	modules_create(&tree, driver);
 	if (machine->device[0].port[1].interface[0])
 		tree_link(&tree, "class/net", "lo", "/sys/class/net/lo");
 	machine->show_port = show_port;

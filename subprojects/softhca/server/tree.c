@@ -40,12 +40,13 @@ void tree_path(struct tree *tree, const char *dir, const char *name, char path[P
 
 void tree_attr(struct tree *tree, const char *dir, const char *name, const char *format, ...)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], early[PATH_MAX + sizeof(".new")];
 	va_list args;
 	FILE *file;
 
 	tree_path(tree, dir, name, path);
-	file = tree->err ? NULL : fopen(path, "we");
+	snprintf(early, sizeof(early), "%s%s", path, tree->again ? ".new" : "");
+	file = tree->err ? NULL : fopen(early, "we");
 	if (!file) {
 		tree->err = tree->err ? tree->err : -errno;
 		return;
@@ -55,6 +56,8 @@ void tree_attr(struct tree *tree, const char *dir, const char *name, const char 
 		tree->err = -EIO;
 	va_end(args);
 	if (fclose(file) && !tree->err)
+		tree->err = -errno;
+	if (tree->again && !tree->err && rename(early, path))
 		tree->err = -errno;
 }
 

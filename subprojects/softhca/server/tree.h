@@ -6,10 +6,12 @@
 #include <machine/hca.h>
 
 #include <limits.h>
+#include <stdbool.h>
 
 /* The root of the tree, and the first error. After an error the functions do nothing. */
 struct tree {
 	const char *root;
+	bool again; /* programs may read the files already, and must not find one empty */
 	int err;
 };
 
@@ -21,6 +23,11 @@ __attribute__((format(printf, 4, 5))) void tree_attr(struct tree *tree, const ch
 						     const char *name, const char *format, ...);
 /* A symbolic link; a relative @target is relative to @dir. */
 void tree_link(struct tree *tree, const char *dir, const char *name, const char *target);
+
+/* ---- the kernel modules, of which @driver has some (modules.c) ---- */
+
+/* What stands for /proc/modules, with the lines of this machine's own, and /sys/module. */
+void modules_create(struct tree *tree, const char *driver);
 
 /* ---- the PCI devices of the adapters (pci.c) ---- */
 

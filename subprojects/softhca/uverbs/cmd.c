@@ -111,11 +111,14 @@ static int unknown(uint32_t command)
 	return ex || number <= IB_USER_VERBS_CMD_OPEN_QP ? -EOPNOTSUPP : -EINVAL;
 }
 
+static const char *name_of(const struct row *row)
+{
+	return row ? row->name : "unknown";
+}
+
 const char *cmd_name(uint32_t command)
 {
-	const struct row *row = find_row(command);
-
-	return row ? row->name : "unknown";
+	return name_of(find_row(command));
 }
 
 int cmd_number(const char *name, uint32_t *command)
@@ -241,8 +244,7 @@ int cmd_execute(struct hca_context *ctx, const void *bytes, size_t size, int fd,
 
 	refuse_begin();
 	result = execute(&cmd, row, bytes, size);
-	trace_note(ctx->device->machine, ctx->device->name, ctx->client.pid,
-		   row ? row->name : "unknown", result);
+	trace_note(ctx->device->machine, ctx->device->name, ctx->client.pid, name_of(row), result);
 	ctx->device->machine->active = true;
 	*give = cmd.give;
 	*give_at = cmd.give < 0 ? 0 : cmd.response;

@@ -18,7 +18,7 @@ const char *cmd_name(uint32_t command);
 /* The number behind such a name. 0 or -ENOENT. */
 int cmd_number(const char *name, uint32_t *command);
 
-/* device_cap_flags */
+/* The device_cap_flags that QUERY_DEVICE and rdma(8) report. */
 uint32_t device_capabilities(const struct settings *settings);
 
 cmd_fn cmd_get_context, cmd_query_device, cmd_ex_query_device, cmd_query_port, cmd_create_ah;

@@ -21,10 +21,9 @@ int cmd_get_context(struct cmd *cmd)
 	const struct settings *settings = &cmd->ctx->device->machine->settings;
 	struct ib_uverbs_get_context_resp resp = { .num_comp_vectors = OBJECTS_COMP_VECTORS };
 	struct driver_part driver;
-	uint8_t cqe_version;
-	int err;
-	int reader;
 	struct hca_channel *channel;
+	uint8_t cqe_version;
+	int err, reader;
 
 	err = cmd->ctx->device->model->context(cmd->driver_in, cmd->driver_in_size, settings->ports,
 					       &settings->limits, &driver, &cqe_version);
@@ -151,19 +150,18 @@ int cmd_query_port(struct cmd *cmd)
 static int resolve(const struct hca_device *device, const struct ib_uverbs_ah_attr *attr,
 		   uint8_t mac[6])
 {
+	const bool ethernet = device->machine->settings.ethernet;
 	uint8_t own[16];
 
-	if (attr->port_num < 1 || attr->port_num > device->machine->settings.ports)
-		return refuse(-EINVAL, "port number");
+	if (!attr->is_global && ethernet)
+		return refuse(-EINVAL, "address handle without a GRH");
 	if (!attr->is_global)
-		return device->machine->settings.ethernet
-			       ? refuse(-EINVAL, "address handle without a GRH")
-			       : 0;
+		return 0;
+	if (attr->grh.sgid_index >= PORT_GIDS)
+		return refuse(-EINVAL, "GID index");
 	if (port_gid(device, attr->port_num, attr->grh.sgid_index, own) == GID_NONE)
-		return attr->grh.sgid_index < PORT_GIDS
-			       ? refuse(-ENODATA, "GID index of an empty entry")
-			       : refuse(-EINVAL, "GID index");
-	if (!device->machine->settings.ethernet || port_mac(device->machine, attr->grh.dgid, mac))
+		return refuse(-ENODATA, "GID index of an empty entry");
+	if (!ethernet || port_mac(device->machine, attr->grh.dgid, mac))
 		return 0;
 	return refuse(-ETIMEDOUT, "GID of no port");
 }
@@ -182,12 +180,15 @@ int cmd_create_ah(struct cmd *cmd)
 	struct driver_part driver = { .size = 0 };
 	uint8_t mac[6] = { 0 };
 	struct hca_ah *ah;
-	int err = resolve(device, &in->attr, mac);
+	int err;
 
-	if (err)
-		return err;
+	if (in->attr.port_num < 1 || in->attr.port_num > device->machine->settings.ports)
+		return refuse(-EINVAL, "port number");
 	if (!pd)
 		return refuse(-EINVAL, "PD handle");
+	err = resolve(device, &in->attr, mac);
+	if (err)
+		return err;
 	ah = object_new(cmd->ctx, HCA_AH, sizeof(*ah), release);
 	if (!ah)
 		return -ENOMEM;

@@ -61,7 +61,7 @@ static struct hca_qp *asker(int machine, const struct far_answer *answer)
 
 static void conclude(struct hca_qp *qp, const struct far_answer *answer, size_t bytes)
 {
-	static struct wqe wqe; /* the daemon has one thread */
+	static struct wqe wqe; /* one thread serves */
 	const struct hca_flight *flight = sq_flight(qp->send.away, 0);
 	struct attempt attempt = {
 		.qp = qp,

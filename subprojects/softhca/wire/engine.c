@@ -9,6 +9,11 @@
 #define MILLISECOND 1000000u
 #define BUSY_FOR (2u * MILLISECOND) /* the short nap stays for so long after pace.last_found */
 #define FLUSH_EVERY MILLISECOND
+/* The longest nap, by how long ago a doorbell was found, or anything happened. */
+#define FOUND_LATELY (250u * MILLISECOND)
+#define ACTIVE_LATELY (2000u * MILLISECOND)
+#define ACTIVE_NAP (8u * MILLISECOND)
+#define IDLE_NAP (20u * MILLISECOND)
 #define LINGER	    20000u /* nanoseconds; a program on another processor answers in 1000 */
 /* of a command that waits for work: long messages go on after it, as they would on a wire */
 #define MOST_TURNS  16
@@ -119,9 +124,9 @@ void engine_catch_up(struct hca_machine *machine)
  */
 static uint64_t longest_nap(const struct hca_machine *machine, uint64_t now)
 {
-	if (!list_empty(&machine->failed) || now - pace.last_found < 250u * MILLISECOND)
+	if (!list_empty(&machine->failed) || now - pace.last_found < FOUND_LATELY)
 		return MILLISECOND;
-	return (now - pace.last_active < 2000u * MILLISECOND ? 8u : 20u) * MILLISECOND;
+	return now - pace.last_active < ACTIVE_LATELY ? ACTIVE_NAP : IDLE_NAP;
 }
 
 /*
@@ -163,11 +168,12 @@ bool engine_linger(struct hca_machine *machine)
 {
 	struct hca_context *ctx = machine->reached;
 	const int here = sched_getcpu();
-	const uint64_t end = hca_now() + LINGER;
+	uint64_t end;
 
 	machine->reached = NULL;
 	if (!ctx || ctx->processor == here)
 		return false;
+	end = hca_now() + LINGER;
 	do {
 		if (any_bell(machine) || sleep_has_ready())
 			return true;

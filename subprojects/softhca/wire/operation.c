@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A request at its receiver: keys, buffers, and the six operations. */
+/* A request at its receiver: keys, buffers, and what it does there. */
 #include "wire.h"
 
 #include <machine/port.h>
@@ -63,20 +63,20 @@ bool operation_local_side(struct attempt *attempt)
 	return true;
 }
 
-/* The region that the rkey opens for @pd, and the memory in it. NULL if it opens none. */
-static struct hca_mr *remote_side(const struct attempt *attempt, const struct hca_pd *pd,
-				  uint64_t length, uint32_t access, struct mem_vec *vec)
+/* The memory that the rkey opens for @pd. False if it opens none. */
+static bool remote_side(const struct attempt *attempt, const struct hca_pd *pd, uint64_t length,
+			uint32_t access, struct mem_vec *vec)
 {
 	const struct wqe *wqe = attempt->wqe;
 	struct hca_mr *mr =
 		mr_find(attempt->peer->device, wqe->rkey, pd, wqe->remote_address, length, access);
 
-	if (mr) {
-		mem_vec_init(vec, mr->obj.ctx);
-		mem_vec_add(vec, mr_address(mr, wqe->remote_address), (size_t)length);
-		mem_vec_seek(vec, attempt->offset);
-	}
-	return mr;
+	if (!mr)
+		return false;
+	mem_vec_init(vec, mr->obj.ctx);
+	mem_vec_add(vec, mr_address(mr, wqe->remote_address), (size_t)length);
+	mem_vec_seek(vec, attempt->offset);
+	return true;
 }
 
 enum buffer operation_receive_side(const struct recv_queue *queue, uint64_t skip, uint64_t length,
@@ -152,6 +152,22 @@ struct av operation_av(const struct hca_qp *qp)
 
 	memcpy(av.dgid, dest->dgid, sizeof(av.dgid));
 	return av;
+}
+
+struct ib_uverbs_qp_dest operation_dest(const struct av *av)
+{
+	struct ib_uverbs_qp_dest dest = {
+		.dlid = av->dlid,
+		.sl = av->sl,
+		.sgid_index = av->sgid_index,
+		.hop_limit = av->hop_limit,
+		.traffic_class = av->traffic_class,
+		.is_global = av->global,
+		.flow_label = av->flow_label,
+	};
+
+	memcpy(dest.dgid, av->dgid, sizeof(dest.dgid));
+	return dest;
 }
 
 void operation_receiver_fails(struct attempt *attempt)
@@ -302,13 +318,13 @@ static enum outcome change_memory(struct attempt *attempt, const struct recv_que
 	const struct wqe *wqe = attempt->wqe;
 	struct hca_qp *peer = attempt->peer;
 	uint64_t old, changed;
-	struct mem_vec at;
 	struct hca_mr *mr;
 	uint64_t address;
 
 	if (!may_read(attempt, IBV_ACCESS_REMOTE_ATOMIC) || wqe->remote_address % sizeof(old))
 		return nak(attempt, SYNDROME_REMOTE_INVALID, IBV_EVENT_QP_REQ_ERR);
-	mr = remote_side(attempt, queue->pd, sizeof(old), IBV_ACCESS_REMOTE_ATOMIC, &at);
+	mr = mr_find(peer->device, wqe->rkey, queue->pd, wqe->remote_address, sizeof(old),
+		     IBV_ACCESS_REMOTE_ATOMIC);
 	if (!mr)
 		return nak(attempt, SYNDROME_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
 	address = mr_address(mr, wqe->remote_address);

@@ -27,13 +27,22 @@ static uint64_t answer_timeout(const struct hca_qp *qp)
 
 static void retry_expired(struct timer *timer);
 
+/*
+ * A timer that runs keeps its deadline: an early attempt was in vain, or an earlier piece has no
+ * answer yet.
+ */
+static void start_retry(struct hca_qp *qp, uint64_t nanoseconds)
+{
+	if (timer_running(&qp->send.retry))
+		return;
+	qp->send.retry.expired = retry_expired;
+	timer_start(&qp->device->machine->timers, &qp->send.retry, hca_now() + nanoseconds);
+}
+
 static void wait_for(struct hca_qp *qp, uint64_t nanoseconds)
 {
 	qp->send.waiting = true;
-	if (timer_running(&qp->send.retry))
-		return; /* an early attempt that was in vain: the old deadline stays */
-	qp->send.retry.expired = retry_expired;
-	timer_start(&qp->device->machine->timers, &qp->send.retry, hca_now() + nanoseconds);
+	start_retry(qp, nanoseconds);
 }
 
 /* The sender has used all attempts. Its QP fails; the peer gets no message. */
@@ -124,29 +133,29 @@ static void count_reads(struct hca_qp *qp, const struct wqe *wqe)
 		qp->send.reading++;
 }
 
-/* Resending slows a slow network further, so the wait is twice what the last answer took. */
+/*
+ * Resending slows a slow network further, so the wait is twice what the last answer took. Until the
+ * first answer each repetition waits twice as long.
+ */
 static uint64_t far_timeout(const struct hca_qp *qp)
 {
-	const uint64_t timeout = answer_timeout(qp);
-	uint64_t patience = 2 * qp->send.away->round_trip;
+	const uint64_t timeout = answer_timeout(qp), round_trip = qp->send.away->round_trip;
+	uint64_t patience = 2 * round_trip;
 
-	if (patience > MOST_PATIENCE)
-		patience = MOST_PATIENCE;
 	if (patience < LEAST_PATIENCE)
 		patience = LEAST_PATIENCE;
+	for (unsigned int i = 0; !round_trip && i < qp->send.lost && patience < MOST_PATIENCE; i++)
+		patience *= 2;
+	if (patience > MOST_PATIENCE)
+		patience = MOST_PATIENCE;
 	return timeout > patience ? timeout : patience;
 }
 
 void send_await(struct hca_qp *qp)
 {
-	struct hca_machine *machine = qp->device->machine;
-
 	if (list_empty(&qp->send.unanswered))
-		list_add(&machine->unanswered, &qp->send.unanswered);
-	if (timer_running(&qp->send.retry))
-		return;
-	qp->send.retry.expired = retry_expired;
-	timer_start(&machine->timers, &qp->send.retry, hca_now() + far_timeout(qp));
+		list_add(&qp->device->machine->unanswered, &qp->send.unanswered);
+	start_retry(qp, far_timeout(qp));
 }
 
 /* A piece is on its way. The next piece, or the next request, may follow. */
@@ -209,7 +218,7 @@ static bool must_wait(const struct hca_qp *qp, uint32_t slot)
 /* Executes a request, or a piece of it. True, after *bytes, if more may follow at once. */
 static bool execute(struct hca_qp *qp, uint64_t *bytes)
 {
-	/* the daemon has one thread, and this is too large for the stack of a loop */
+	/* one thread serves, and this is too large for the stack of a loop */
 	static struct wqe wqe;
 	struct attempt attempt = { .qp = qp, .wqe = &wqe, .event = -1 };
 	const uint32_t slot = sq_next(qp);

@@ -8,9 +8,9 @@
 
 #include <fabric/fabric.h>
 
-#include <string.h>
-
-_Static_assert(sizeof(struct far_request) + FAR_PIECE + 64 <= FABRIC_BODY, "a piece fits a frame");
+_Static_assert(sizeof(struct label) + sizeof(struct far_request) + FAR_PIECE <= FABRIC_BODY &&
+		       sizeof(struct label) + sizeof(struct far_answer) + FAR_PIECE <= FABRIC_BODY,
+	       "a piece fits a frame, and so does the answer to a read of one");
 
 static bool is_reliable(uint8_t type)
 {
@@ -50,8 +50,6 @@ static bool is_sound(const struct far_request *request, const struct wqe *wqe, s
 static void stand_in(struct hca_qp *qp, struct hca_device *device, uint8_t port,
 		     const struct far_request *request)
 {
-	const struct av *av = &request->av;
-
 	*qp = (struct hca_qp){
 		.device = device,
 		.type = request->type,
@@ -59,21 +57,14 @@ static void stand_in(struct hca_qp *qp, struct hca_device *device, uint8_t port,
 		.state = IBV_QPS_RTS,
 		.send = { .sent = request->offset, .reading = request->reading },
 		.attr = { .sq_psn = request->psn & PSN_MASK,
-			  .dest_qpn = av->qpn,
-			  .dest = { .dlid = av->dlid,
-				    .sl = av->sl,
-				    .sgid_index = av->sgid_index,
-				    .hop_limit = av->hop_limit,
-				    .traffic_class = av->traffic_class,
-				    .is_global = av->global,
-				    .flow_label = av->flow_label },
+			  .dest_qpn = request->av.qpn,
+			  .dest = operation_dest(&request->av),
 			  .qkey = request->qkey,
 			  .path_mtu = request->path_mtu,
 			  .path_mig_state = request->path_mig_state & 3,
 			  .port = port,
 			  .pkey_index = request->pkey_index },
 	};
-	memcpy(qp->attr.dest.dgid, av->dgid, sizeof(av->dgid));
 }
 
 static void read_request(const struct far_request *request, struct wqe *wqe)
@@ -139,7 +130,7 @@ static enum outcome execute(struct attempt *attempt, const struct far_request *r
 
 void far_take_request(int machine, const void *body, size_t length)
 {
-	static struct wqe wqe; /* the daemon has one thread */
+	static struct wqe wqe; /* one thread serves */
 	const struct far_request *request = body;
 	void *bytes = (void *)(uintptr_t)(request + 1);
 	struct fabric_parcel *parcel;

@@ -96,7 +96,7 @@ static bool read_payload(const struct attempt *attempt, uint64_t length)
 	return mem_copy(&to, &from, length) == MEM_OK;
 }
 
-/* Where a packet stands in its message. The opcodes of First, Middle, Last and Only follow it. */
+/* Where a packet stands in its message. */
 enum position { FIRST, MIDDLE, LAST, ONLY };
 
 static enum position position_of(bool first, bool last)
@@ -145,7 +145,9 @@ static bool is_write(const struct wqe *wqe)
 static void complete_message(struct packet *packet, const struct attempt *attempt,
 			     enum position position)
 {
-	static const uint8_t opcodes[] = { [FIRST] = 0, [MIDDLE] = 1, [LAST] = 2, [ONLY] = 4 };
+	static const uint8_t opcodes[] = {
+		[FIRST] = 0, [MIDDLE] = 1, [LAST] = 2, [ONLY] = PACKET_SEND_ONLY,
+	};
 	const struct wqe *wqe = attempt->wqe;
 	const bool last = position == LAST || position == ONLY;
 	const bool immediate = last && (wqe->opcode == OP_SEND_IMM || wqe->opcode == OP_WRITE_IMM);
@@ -210,7 +212,7 @@ void tap_datagram(const struct attempt *attempt, uint32_t qkey)
 
 	if (!capture_runs)
 		return;
-	packet = packet_of(attempt->qp, (uint8_t)(PACKET_SEND + 4 + immediate));
+	packet = packet_of(attempt->qp, (uint8_t)(PACKET_SEND_ONLY + immediate));
 	if (!read_payload(attempt, capture_wants((uint32_t)attempt->part)))
 		return;
 	packet.av = wqe->av;
@@ -240,6 +242,7 @@ static struct packet answer_of(const struct attempt *attempt, uint8_t operation)
 	return packet;
 }
 
+/* The answers to a read: First, Middle, Last, Only, as enum position has them. */
 static void complete_read_answer(struct packet *packet, const struct attempt *attempt,
 				 enum position position)
 {

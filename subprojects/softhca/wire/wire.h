@@ -46,8 +46,9 @@ enum outcome operation_fail(struct attempt *attempt, enum syndrome syndrome);
 bool operation_changes_sender(const struct wqe *wqe);
 bool operation_is_atomic(const struct wqe *wqe);
 
-/* The path and the peer of a connected QP, as those of a datagram. */
+/* The path and the peer of a connected QP, as those of a datagram; and such a path back. */
 struct av operation_av(const struct hca_qp *qp);
+struct ib_uverbs_qp_dest operation_dest(const struct av *av);
 
 /* Bytes of the word that an atomic changes. */
 #define OPERATION_ATOMIC sizeof(uint64_t)
@@ -77,7 +78,10 @@ enum outcome operation_repeat(struct attempt *attempt);
 
 /* ---- datagrams (datagram.c) ---- */
 
-/* Sends one. It is SENT even if it was lost; FAILED by errors at the sender only. */
+/*
+ * Sends one. It is SENT even if it was lost; FAILED by errors at the sender only; HELD until a
+ * frame to another machine is free.
+ */
 enum outcome datagram_execute(struct attempt *attempt);
 
 /* ---- one work request on the wire (transport.c) ---- */

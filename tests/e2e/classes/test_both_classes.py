@@ -89,7 +89,8 @@ def test_env_of_a_program_names_the_library_of_its_word_size(run, builds, bits):
 def test_lines_for_launchers_serve_both_word_sizes(run, prefix, builds, tmp_path):
     lines = run([prefix / "bin" / "xrc-compat", "env"],
                 env={"XRC_COMPAT_LIBRARY": ""}).stdout.splitlines()
-    shell = f"unset LD_PRELOAD; {lines[1]}; exec {prefix}/bin/softhca run -- sh -c '$0 --poll && $1 --poll' "
+    [export] = [line for line in lines if line.startswith("export ")]
+    shell = f"unset LD_PRELOAD; {export}; exec {prefix}/bin/softhca run -- sh -c '$0 --poll && $1 --poll' "
     done = run(
         ["sh", "-c", shell + " ".join(str(builds[bits] / CLIENTS / "openmpi") for bits in builds)],
         timeout=60, env={"TMPDIR": str(tmp_path)})
@@ -185,7 +186,8 @@ def job(model, builds, prefix, run, tmp_path):
     """A daemon of emulated adapters, and the workers on it."""
 
     class Job:
-        workers = []
+        def __init__(self, env):
+            self.env, self.workers = env, []
 
         def worker(self, bits, device=0):
             run_worker = [prefix / "bin" / "xrc-compat", "run", builds[bits] / WORKER]
@@ -204,16 +206,15 @@ def job(model, builds, prefix, run, tmp_path):
                     found.setdefault(row["qp"], set()).add(row["pid"])
             return found
 
-    job = Job()
-    job.env = dict(os.environ, LD_PRELOAD="", SOFTHCA_DIR=str(tmp_path / "softhca"))
-    started = run([prefix / "bin" / "softhca", "start", "--devices=2"], env=job.env)
+    env = dict(os.environ, LD_PRELOAD="", SOFTHCA_DIR=str(tmp_path / "softhca"))
+    started = run([prefix / "bin" / "softhca", "start", "--devices=2"], env=env)
     assert started.returncode == 0, started
     # softhca prints a line for a shell, maybe with single quotes.
-    job.env["LD_PRELOAD"] = started.stdout.split("LD_PRELOAD=")[1].strip().strip("'")
+    job = Job({**env, "LD_PRELOAD": started.stdout.split("LD_PRELOAD=")[1].strip().strip("'")})
     yield job
     for worker in job.workers:
         worker.kill()
-    run([prefix / "bin" / "softhca", "stop"], env=dict(job.env, LD_PRELOAD=""))
+    run([prefix / "bin" / "softhca", "stop"], env=env)
 
 
 def deliver(sender, receiver, number, byte):

@@ -5,7 +5,7 @@
 
 #include <infiniband/verbs.h>
 
-#define DOOR_VISIBLE __attribute__((visibility("default")))
+#include "visible.h"
 
 /* The old header declares these verbs, and a program can look them up: no verb here is inline. */
 #define CALLED_VERBS(X) \

@@ -7,6 +7,8 @@
 /* The first version of libc's ABI on this machine. */
 #ifdef __i386__
 #define FIRST "GLIBC_2.0"
+#elif defined(__aarch64__)
+#define FIRST "GLIBC_2.17"
 #else
 #define FIRST "GLIBC_2.2.5"
 #endif

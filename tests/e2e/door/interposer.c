@@ -7,7 +7,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
-#define VISIBLE __attribute__((visibility("default")))
+#include "visible.h"
 
 void *interposer_next(const char *name, const char *version);
 void *ibv_create_qp(void *pd, void *attr);
@@ -22,7 +22,7 @@ __attribute__((destructor)) static void print_calls(void)
 }
 
 /* These must not be tail calls: dlsym must see this library as its caller. */
-VISIBLE void *interposer_next(const char *name, const char *version)
+DOOR_VISIBLE void *interposer_next(const char *name, const char *version)
 {
 	void *found = version ? dlvsym(RTLD_NEXT, name, version) : dlsym(RTLD_NEXT, name);
 
@@ -30,7 +30,7 @@ VISIBLE void *interposer_next(const char *name, const char *version)
 	return found;
 }
 
-VISIBLE void *ibv_create_qp(void *pd, void *attr)
+DOOR_VISIBLE void *ibv_create_qp(void *pd, void *attr)
 {
 	void *(*next)(void *pd, void *attr);
 
@@ -39,7 +39,7 @@ VISIBLE void *ibv_create_qp(void *pd, void *attr)
 	return next(pd, attr);
 }
 
-VISIBLE int ibv_fork_init(void)
+DOOR_VISIBLE int ibv_fork_init(void)
 {
 	return 0;
 }

@@ -3,20 +3,25 @@
 
 #include "calls.h"
 
-#ifdef PLUGIN
-int plugin_main(void);
-
-DOOR_VISIBLE int plugin_main(void)
+static int call_by(const char *way)
 {
-	const char *way = "";
-#else
-int main(int argc, char **argv)
-{
-	const char *way = argc > 1 ? argv[1] : "";
-#endif
 	struct verbs verbs;
 
 	TABLE(&verbs, way);
 	make_calls(&verbs);
 	return 0;
 }
+
+#ifdef PLUGIN
+int plugin_main(void);
+
+DOOR_VISIBLE int plugin_main(void)
+{
+	return call_by("");
+}
+#else
+int main(int argc, char **argv)
+{
+	return call_by(argc > 1 ? argv[1] : "");
+}
+#endif

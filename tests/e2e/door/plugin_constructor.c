@@ -5,36 +5,37 @@
  * constructor's verb must not wait for the other thread.
  */
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include <infiniband/verbs.h>
 
-__attribute__((visibility("default"))) int plugin_main(void);
+#include "visible.h"
+
+DOOR_VISIBLE int plugin_main(void);
 
 static pthread_t first;
+static int err_of_first, err_of_constructor;
 
-static void *call(void *arg)
+static void *call(void *err)
 {
-	return ibv_close_xrc_domain(NULL) == EINVAL ? arg : NULL;
+	*(int *)err = ibv_close_xrc_domain(NULL);
+	return NULL;
 }
 
 __attribute__((constructor)) static void begin(void)
 {
 	alarm(40);
-	pthread_create(&first, NULL, call, "");
+	pthread_create(&first, NULL, call, &err_of_first);
 	usleep(200000);		/* for the thread to be waiting for the loader's lock */
-	call(NULL);
+	call(&err_of_constructor);
 }
 
 int plugin_main(void)
 {
-	void *result;
-
-	if (pthread_join(first, &result) || !result)
+	if (pthread_join(first, NULL))
 		return 1;
-	puts("constructed");
+	printf("%d %d\n", err_of_first, err_of_constructor);
 	return 0;
 }

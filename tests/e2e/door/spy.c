@@ -7,12 +7,12 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
-#define VISIBLE __attribute__((visibility("default")))
+#include "visible.h"
 
 static int calls;
 
 /* The next dlsym, with the version that programs linked today import. */
-VISIBLE void *dlsym(void *handle, const char *name)
+DOOR_VISIBLE void *dlsym(void *handle, const char *name)
 {
 	static void *(*next)(void *handle, const char *name);
 

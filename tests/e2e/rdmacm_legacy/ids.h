@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Old objects on the devices of librdmacm's ids. At the begin of each row `routed` is an
- * id of device 0 with a route to `listener` on device 1.
+ * Old objects on the devices of librdmacm's ids. At the beginning of each row `routed` is
+ * an id of device 0 with a route to `listener` on device 1.
  */
 #ifndef TESTS_E2E_RDMACM_LEGACY_IDS_H
 #define TESTS_E2E_RDMACM_LEGACY_IDS_H

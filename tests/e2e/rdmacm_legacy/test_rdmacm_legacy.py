@@ -25,8 +25,8 @@ def test_rows(below_shim, build_root, count, words):
 
 # Server and client. They call rdma_create_qp or rdma_create_ep, which the shim defines.
 PROGRAMS = [("rping -s -a 198.18.1.1 -C 3 -V", "rping -c -a 198.18.1.1 -C 3 -V"),
-          ("rdma_server -s 198.18.1.1", "rdma_client -s 198.18.1.1"),
-          ("rdma_xserver -c x", "rdma_xclient -s 198.18.1.1 -c x")]
+            ("rdma_server -s 198.18.1.1", "rdma_client -s 198.18.1.1"),
+            ("rdma_xserver -c x", "rdma_xclient -s 198.18.1.1 -c x")]
 
 # The server does not say when it listens, so the client tries again as long as the server lives.
 BOTH = """SOFTHCA_HOST=mlx4_1 {server} & server=$!

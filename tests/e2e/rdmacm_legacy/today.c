@@ -18,7 +18,7 @@ int today_create_srq(struct rdma_cm_id *id, struct ibv_xrc_domain *domain, uint3
 	attr.xrcd = xrc_compat_xrcd(domain);
 	attr.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_XRCD;
 	if (!attr.xrcd || rdma_create_srq_ex(id, &attr))
-		return errno;
+		return errno ? errno : EIO;
 	return ibv_get_srq_num(id->srq, srq_num);
 }
 
@@ -28,7 +28,9 @@ int today_post_recv(struct rdma_cm_id *id, char *buffer)
 {
 	if (!mr)
 		mr = rdma_reg_msgs(id, buffer, TODAY_LENGTH);
-	return mr && !rdma_post_recv(id, NULL, buffer, TODAY_LENGTH, mr) ? 0 : errno;
+	if (mr && !rdma_post_recv(id, NULL, buffer, TODAY_LENGTH, mr))
+		return 0;
+	return errno ? errno : EIO;
 }
 
 int today_get_recv(struct rdma_cm_id *id, uint32_t *from_qpn)

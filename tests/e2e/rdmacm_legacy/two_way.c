@@ -5,6 +5,7 @@
  */
 
 #include "../xrc_qps/two_way/pair.h"
+/* ids.h has its own. */
 #undef ROW_BEFORE
 #undef ROW_AFTER
 

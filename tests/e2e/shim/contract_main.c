@@ -76,6 +76,12 @@ static bool row_fails(const struct row *row)
 	return fails;
 }
 
+static int usage(void)
+{
+	fprintf(stderr, "usage: contract --mode=contexts|processes [--only=PART] GROUP\n");
+	return 2;
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc >= 3 && !strncmp(argv[1], "--mode=", 7) ? argv[1] + 7 : "";
@@ -83,6 +89,8 @@ int main(int argc, char **argv)
 	unsigned rows = 0, failed = 0;
 	enum end ends;
 
+	if (strcmp(mode, mode_names[CONTEXTS]) && strcmp(mode, mode_names[PROCESSES]))
+		return usage();
 	actor_mode = strcmp(mode, mode_names[PROCESSES]) ? CONTEXTS : PROCESSES;
 	for (const struct row *row = row_first(); row; row = row->next) {
 		if (strcmp(row->group, argv[argc - 1]) != 0 || !strstr(row->name, only))
@@ -94,9 +102,7 @@ int main(int argc, char **argv)
 		for (row_end = BY_CLOSE_DEVICE; row_end < ends; row_end++)
 			failed += row_fails(row);
 	}
-	if (!rows || strcmp(mode, mode_names[actor_mode]) != 0) {
-		fprintf(stderr, "usage: contract --mode=contexts|processes [--only=PART] GROUP\n");
-		return 2;
-	}
+	if (!rows)
+		return usage();
 	return failed ? 1 : 0;
 }

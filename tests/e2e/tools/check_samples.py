@@ -24,7 +24,7 @@ def device(name, **different):
 MLX4, QEDR = device("mlx4_0"), device("qedr0", open_qp=False)
 RXE = device("rxe0", xrc=False, open_qp=False)
 CLOSED = device("mlx5_9", driver=None, firmware=None, opened=False, error="Permission denied",
-                xrc=False, open_qp=False)
+                xrc=None, open_qp=None)
 
 
 def both_by(path):
@@ -305,7 +305,7 @@ SAMPLES = {
     # An MPI library was linked into the program, and reads a variable.
     "mvapich": Sample(program(MVAPICH, STUB), ENV),
     "hp_mpi": Sample(
-        program(HP_MPI), ENV, platform_mpi="or Platform MPI",
+        program(HP_MPI), ENV, platform_mpi="HP-MPI or Platform MPI",
         libibverbs="@/development/libibverbs.so", ask={"LD_LIBRARY_PATH": "@/development"}),
 
     # ---- programs that start others ----

@@ -3,10 +3,10 @@
  * A libibverbs with six devices for the tests of `xrc-compat check` and others: with XRC and
  * open_qp, with XRC only, one that cannot be opened, one that does not answer, without XRC, and one
  * that udev has renamed.
- * FAKE_DEVICES names those that are there; with "crash" the library aborts. FAKE_PORT is the state,
- * physical state, LID and link layer of two ports, but port 1 is DOWN; unset, they have none.
- * FAKE_NAME is the name of all devices. FAKE_ERRNO is why the third cannot be opened; by default
- * EACCES.
+ * FAKE_DEVICES names those that are there; with "crash" the library aborts, and with "refused" it
+ * cannot list any. FAKE_PORT is the state, physical state, LID and link layer of two ports, but
+ * port 1 is DOWN; unset, they have none. FAKE_NAME is the name of all devices. FAKE_ERRNO is why
+ * the third cannot be opened; by default EACCES.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -48,6 +48,10 @@ struct ibv_device **ibv_get_device_list(int *count)
 	fflush(stdout);
 	if (chosen && !strcmp(chosen, "crash"))
 		abort();
+	if (chosen && !strcmp(chosen, "refused")) {
+		errno = ENOENT;
+		return NULL;
+	}
 	for (size_t i = 0; i < sizeof(fakes) / sizeof(fakes[0]); i++) {
 		if (!chosen || strstr(chosen, fakes[i].name))
 			list[found++] = &fakes[i].device;

@@ -37,8 +37,9 @@ __attribute__((visibility("default"))) struct ibv_cq *ibv_create_cq(
 	struct ibv_context *context, int cqe, void *cq_context, struct ibv_comp_channel *channel,
 	int vector)
 {
+	/* Without a version, RTLD_NEXT of glibc 2.31 finds that of IBVERBS_1.0. */
 	__typeof__(ibv_create_cq) *real =
-		(__typeof__(ibv_create_cq) *)dlsym(RTLD_NEXT, "ibv_create_cq");
+		(__typeof__(ibv_create_cq) *)dlvsym(RTLD_NEXT, "ibv_create_cq", "IBVERBS_1.1");
 
 	real_poll_cq = context->ops.poll_cq;
 	context->ops.poll_cq = poll_cq;

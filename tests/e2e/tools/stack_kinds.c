@@ -16,8 +16,6 @@
 
 #define KEEP_FRAME __asm__ volatile("" ::: "memory")	/* no tail call */
 
-static const char *kind = "";
-
 void early_call(void);
 
 __attribute__((noinline)) static void legacy_call(void)
@@ -125,9 +123,10 @@ static void print_file_of(const char *function)
 /* Exported, so that its name is left in a stripped copy. */
 __attribute__((visibility("default"))) int main(int argc, char **argv)
 {
+	const char *kind = argc == 2 ? argv[1] : "";
+
 	alarm(60);
 	early_call();
-	kind = argc == 2 ? argv[1] : "";
 	if (!strcmp(kind, "tables"))
 		with_tables();
 	else if (!strcmp(kind, "frame-pointer"))

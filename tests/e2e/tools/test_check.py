@@ -13,7 +13,7 @@ import unicodedata
 import pytest
 
 from check_samples import SAMPLES
-from check_workshop import ONE_WAY, STUB, Workshop, calls, compile_c
+from check_workshop import ONE_WAY, PLUGIN, RUN_TIME, STUB, Workshop, calls, compile_c
 
 
 @pytest.fixture(scope="module")
@@ -174,7 +174,7 @@ def test_the_text_has_the_facts_of_the_json(run, xrc_compat, fakes, workshop):
 def test_what_hp_mpi_needs(run, softhca, xrc_compat, make):
     """lsmod lists ib_core on an emulated adapter."""
     done = run([softhca, "run", "--", xrc_compat, "check", make("hp_mpi")])
-    assert re.search("^HP-MPI      or Platform MPI: XRC by mpirun -xrc, before 2.3 by -srq "
+    assert re.search("^MPI         HP-MPI or Platform MPI: XRC by mpirun -xrc, before 2.3 by -srq "
                      "-e MPI_IBV_XRC=1; -prot says what is used$", done.stdout, re.M), done.stdout
     text = run([xrc_compat, "check", make("hp_mpi")]).stdout
     assert "-xrc" in text or "lsmod must list ib_core, or it uses no InfiniBand" in text
@@ -231,6 +231,34 @@ def test_a_library_that_is_too_old_for_the_systems_libibverbs_is_reported(run, c
         return
     doctor = run([xrc_compat, "doctor"], env=path).stdout
     assert "PROBLEM  libibverbs       it cannot be loaded: undefined" in doctor
+
+
+@pytest.mark.parametrize("opened", ["libibverbs.so", "@/fallback/plugin.so"])
+def test_a_libibverbs_that_a_program_can_do_without_does_not_stop_it(run, check, xrc_compat,
+                                                                    workshop, opened):
+    """The program opens libibverbs or a plugin that needs it, which fails, and goes on."""
+    old = workshop.library("fallback/libnl-3.so.200", "int nl;").parent
+    plugin = workshop.library("fallback/plugin.so", PLUGIN, STUB)
+    program = workshop.program(f"fallback/opens-{os.path.basename(opened)}", RUN_TIME.replace(
+        "libibverbs.so", workshop.here(opened)).replace("!(h", "(h"))
+    path = {"LD_LIBRARY_PATH": str(old)}
+    assert run([program], env=path).returncode == 0
+    status = run([xrc_compat, "run", "--", program], env=path).returncode
+    report = check(program, "--plugin", plugin, **path)
+    # Where there is no libibverbs.so `run` preloads a companion, which needs libibverbs.so.1.
+    wanted = ("broken", 127) if status else ("no device", 4)
+    assert (report["verdict"], report["exit_status"]) == wanted
+    assert "undefined symbol: nl" in report["reason"] and "LD_LIBRARY_PATH" in report["advice"]
+
+
+def test_a_folder_with_the_name_of_libibverbs_is_no_part_of_it(check, make, tmp_path):
+    """OFED's examples were compiled in libibverbs-1.1.4/examples. The loader finds what the shim
+    defines undefined in them."""
+    folder = tmp_path / "libibverbs-1.1.4"
+    folder.mkdir()
+    program = make("linked")
+    there = check(shutil.copy(program, folder))
+    assert there["verdict"] == check(program)["verdict"] != "broken"
 
 
 def test_check_does_not_run_the_audit_library(check, workshop):

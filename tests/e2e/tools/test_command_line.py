@@ -107,7 +107,7 @@ def test_help_behind_the_program_is_not_the_commands(run, xrc_compat, words):
 def test_every_word_that_was_released_is_taken(run, xrc_compat, softhca, source_root):
     """An option, a column, a variable or a command of 1.0.0 that goes breaks scripts
     (docs/release.md)."""
-    released = (source_root / "tests" / "abi" / "released.words").read_text().splitlines()[1:]
+    released = (source_root / "tests" / "e2e" / "tools" / "released.words").read_text().splitlines()[1:]
     programs = {"xrc-compat": xrc_compat, "softhca": softhca}
     for command, words in (line.split(":") for line in released):
         program, *name = command.split()
@@ -193,6 +193,11 @@ def test_bash_completes_files(complete, tmp_path, monkeypatch, words):
     assert complete(*rest, of=command) == ["hosts"]
 
 
+def test_bash_offers_no_option_to_a_command_of_ssh(complete):
+    assert complete("ssh", "-", of="softhca") == ["--help"]
+    assert complete("ssh", "mlx4-1", "-", of="softhca") == []
+
+
 def test_bash_offers_no_file_for_a_number_or_an_address(complete, tmp_path, monkeypatch):
     (tmp_path / "hosts").touch()
     monkeypatch.chdir(tmp_path)
@@ -221,10 +226,12 @@ def test_bash_offers_the_options_behind_a_program_only_of_check_and_report(
 
 # The message begins with it, and the usage follows.
 @pytest.mark.parametrize("words, says", [
-    ("trace --ouput x true", "trace: --ouput: unknown option"),
-    ("check true --ouput", "check: --ouput: unknown option"),
-    *((f"{command} --nonsense", f"{command}: --nonsense: unknown option") for command in COMMANDS),
-    ("trace --json -xyz", "trace: -xyz: unknown option"),
+    ("trace --ouput x true", "trace: --ouput: unknown or ambiguous option"),
+    ("check true --ouput", "check: --ouput: unknown or ambiguous option"),
+    *((f"{command} --nonsense", f"{command}: --nonsense: unknown or ambiguous option")
+      for command in COMMANDS),
+    ("run --s /bin/true", "run: --s: unknown or ambiguous option"),
+    ("trace --json -xyz", "trace: -xyz: unknown or ambiguous option"),
     ("check --device", "check: --device: its value is missing"),
     ("ps -o", "ps: -o: its value is missing"),
     ("check --device= PROGRAM", "check: --device: its value is missing"),
@@ -243,6 +250,9 @@ def test_an_unknown_option_and_a_missing_value_get_the_usage(run, xrc_compat, wo
     # The wrong value, or the wrong number of words.
     ("ps -o PID,NONSENSE", "there is no column 'NONSENSE'"),
     ("ps --json=yes", "ps: --json=yes: it takes no value"),
+    ("env --shell=/usr/bin/fish", "env: --shell=/usr/bin/fish: neither sh nor csh"),
+    ("selftest --actor --json", "selftest: --actor goes neither with --json nor with --remote"),
+    ("selftest --actor --remote=ssh", "selftest: --actor goes neither with --json"),
     ("ps nonsense", "ps: nonsense: unexpected argument"),
     ("check", "usage: xrc-compat check"),
     ("check ls cat", "usage: xrc-compat check"),

@@ -80,6 +80,17 @@ def test_ps_needs_no_ptrace(holder, run, helpers, xrc_compat):
     assert pairs(rows) == expected(holder, "creator", "registrant")
 
 
+@pytest.mark.any_model
+@pytest.mark.parametrize("scope, says", [(1, "start it with --cap-add=SYS_PTRACE"),
+                                         (3, "ptrace_scope is 3; with 3, none can be stopped")])
+def test_root_learns_why_a_process_is_not_stopped(own_mounts, by_libdw, run, helpers, xrc_compat,
+                                                  scope, says):
+    script = ('cd /proc/sys/kernel && mount -t tmpfs none . && cd "$PWD" && mkdir yama && '
+              f'echo {scope} >yama/ptrace_scope && "$0" ptrace "$1" ps --stacks $$')
+    done = run(["unshare", "-m", "sh", "-c", script, helpers / "locked", xrc_compat])
+    assert done.returncode == 1 and says in done.stderr, done
+
+
 def test_doctor_names_the_call_without_which_there_is_no_table(clean, run, helpers):
     done = clean(lambda command: run(
         [*command[:-2], helpers / "locked", "memfd_create", *command[-2:]]), "doctor")

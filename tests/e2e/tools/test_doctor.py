@@ -35,6 +35,13 @@ def test_a_healthy_machine_has_no_problem_and_has_companions(clean, run, build_r
                      result.stdout, re.M)
 
 
+def test_a_file_that_is_no_library_is_named(run, xrc_compat, tmp_path):
+    library = tmp_path / "libibverbs.so.1"
+    library.write_text(100 * "no library ")
+    done = run([xrc_compat, "doctor"], env={"LD_LIBRARY_PATH": str(tmp_path)})
+    assert f"the devices cannot be listed: {library}: invalid ELF header" in done.stdout, done
+
+
 def test_the_rows_have_columns(clean, run):
     rows = [line for line in clean(run, "doctor").stdout.splitlines()
             if line.startswith(("ok ", "note ", "PROBLEM "))]
@@ -44,14 +51,15 @@ def test_the_rows_have_columns(clean, run):
 
 @pytest.mark.parametrize("variable, value, where, what, advice", [
     ("XRC_COMPAT_LIBRARY", "/nonexistent/lib.so", "library", "No such file", "XRC_COMPAT_LIBRARY"),
-    ("XRC_COMPAT_LIBRARY", "/etc/passwd", "library", "no", "is not a shared library"),
+    ("XRC_COMPAT_LIBRARY", "/etc/passwd", "library", "is not a", "XRC_COMPAT_LIBRARY"),
     ("FAKE_DEVICES", "", "devices", "there is no RDMA device", "load the kernel's driver"),
     ("FAKE_DEVICES", "rxe0", "devices", "none of 1 has XRC: rxe0 (fake)",
      "softhca --machines=HOSTFILE"),
     ("FAKE_DEVICES", "mlx5_9", "devices", "mlx5_9 cannot be opened", "permissions"),
     ("FAKE_DEVICES", "mlx5_8", "devices", "mlx5_8 cannot be queried: Input/output", "dmesg"),
     ("FAKE_DEVICES", "crash", "devices", "cannot be listed", "ibv_devinfo"),
-    ("XRC_COMPAT_TABLE_DIR", "/tmp", "variables", "TABLE_DIR is set, but nothing reads it", "--help"),
+    ("FAKE_DEVICES", "refused", "devices", "cannot be listed: No such file", "ibv_devinfo"),
+    ("XRC_COMPAT_TABLE_DIR", "/tmp", "variables", "TABLE_DIR is set, but nothing of xrc-compat reads it", "--help"),
     ("XRC_COMPAT_VERBSE", "1", "variables", "XRC_COMPAT_VERBSE is set, but nothing", "--help"),
     ("SOFTHCA_DIRECTORY", "x", "variables", "SOFTHCA_DIRECTORY", "--help"),
 ])
@@ -180,12 +188,19 @@ def test_the_limit_of_locked_memory_is_told(clean, run):
     assert re.search(r"^\w+ +locked memory +64 KiB may be locked$", result.stdout, re.M), result
 
 
-def test_the_release_of_a_libibverbs_is_named(clean, run, real_library, tmp_path):
-    """A later release of rdma-core needs no change of doctor."""
-    shutil.copy(real_library, tmp_path / "libibverbs.so.1.14.99.0")
-    (tmp_path / "libibverbs.so.1").symlink_to("libibverbs.so.1.14.99.0")
-    done = clean(run, "doctor", LD_LIBRARY_PATH=tmp_path)
-    assert re.search(r"^ok +LD_LIBRARY_PATH .*, rdma-core 99", done.stdout, re.M), done.stdout
+@pytest.mark.parametrize("name, release", [
+    ("libibverbs.so.1.5.22.4", r"rdma-core 22"), ("libibverbs.so.1.1.17", r"rdma-core 17"),
+    ("libibverbs.so.1.14.99.0", r"rdma-core 99"),  # a later release needs no change of doctor
+    ("libibverbs.so.1", r"rdma-core \d+ or later, its file name does not tell")
+])
+def test_the_release_of_a_libibverbs_is_named(run, xrc_compat, real_library, tmp_path, name,
+                                              release):
+    shutil.copy(os.path.realpath(real_library), tmp_path / name)
+    if name != "libibverbs.so.1":
+        (tmp_path / "libibverbs.so.1").symlink_to(name)
+    text = run([xrc_compat, "doctor"], env={"LD_LIBRARY_PATH": str(tmp_path)}).stdout
+    assert re.search(rf"^ok +LD_LIBRARY_PATH +{tmp_path}/{name}, {release}$", text, re.M), text
+    assert re.search(rf"^ok +libibverbs +{os.path.realpath(real_library)}, rdma-core \d+", text, re.M)
 
 
 def test_root_of_a_user_namespace_may_not_lock_all_memory(clean, run):

@@ -9,6 +9,8 @@ import subprocess
 
 import pytest
 
+from check_samples import MUSL
+from check_workshop import compile_c
 from installed import need
 
 pytestmark = pytest.mark.any_model
@@ -242,6 +244,19 @@ def test_the_programs_of_an_appfile_are_looked_at(clean, run, build_root, mpirun
     assert result.stderr == ""
 
 
+def test_a_program_is_looked_at_once_and_a_library_named_once(clean, run, build_root, mpirun,
+                                                            tmp_path):
+    client = build_root / "tests" / "legacy" / "umad" / "umad-2009"
+    shutil.copy(client, tmp_path / "other")
+    (tmp_path / "app").write_text(f"-h a {client}\n-h b {client}\n-h c {tmp_path}/other\n")
+    result = clean(run, "env", "--json", mpirun("mpirun: Platform MPI 09.01.02.00"), "-f",
+                   tmp_path / "app", LD_PRELOAD="", LD_LIBRARY_PATH="", XRC_COMPAT_VERBOSE="1")
+    libraries = json.loads(result.stdout)["libraries"]
+    assert len(libraries) > 1 and len(set(libraries)) == len(libraries)
+    said = [line for line in result.stderr.splitlines() if "libibumad.so" in line]
+    assert [line.rsplit("/", 1)[1] for line in said] == ["umad-2009", "other"]
+
+
 def test_a_file_of_hosts_names_no_program(clean, run, mpirun, tmp_path):
     """-f is an appfile for Platform MPI only."""
     (tmp_path / "hosts").write_text("a\nb\n")
@@ -277,13 +292,20 @@ def test_a_wrapper_with_a_library_path_is_reported(clean, run, shell_script):
 @pytest.mark.parametrize("words", [[], ["mpirun_rsh", "-np", "1", "a"],
                                    ["mpirun.openmpi", "/bin/true", ":"]])
 def test_a_program_into_which_nothing_is_preloaded_is_reported(clean, run, tmp_path, words):
-    """The loader ignores the variable without a word. The line is printed: other hosts may differ."""
+    """The loader says nothing when it ignores it. The line is printed: other hosts may differ."""
     program = tmp_path / "setuid"
     shutil.copy("/bin/true", program)
     program.chmod(0o4755)
     result = clean(run, "env", *words, program)
     assert f"{program}: is setuid or setgid; the dynamic loader ignores" in result.stderr
     assert f" {program}\n" in result.stdout and result.returncode == 0
+
+
+def test_a_program_of_another_libc_is_reported(clean, run, tmp_path):
+    need("cc")
+    program = compile_c(tmp_path / "of_musl", "int main(void) { return 0; }", MUSL)
+    why = "its libraries are not known: it belongs to another C library\n"
+    assert f"{program}: {why}" in clean(run, "env", program).stderr
 
 
 def test_env_is_refused_without_the_library(clean, run):
@@ -293,5 +315,7 @@ def test_env_is_refused_without_the_library(clean, run):
 
 
 def test_the_command_to_try_has_the_name_as_one_word(tool):
-    refused = tool("env", "x;rm y", status=125).stderr
+    refused = tool("env", "--system-libibverbs", "x;rm y", status=125,
+                   XRC_COMPAT_VERBOSE="1").stderr
+    assert refused.startswith("xrc-compat: env: x;rm y: no program; try: ")
     assert shlex.split(refused.split("try: ")[1]) == ["xrc-compat", "check", "x;rm y"]

@@ -6,7 +6,6 @@ import json
 import os
 import pathlib
 import re
-import resource
 import signal
 import subprocess
 import unicodedata
@@ -112,15 +111,11 @@ def test_ps_prints_a_clean_name_of_a_device(holder, run, xrc_compat, command):
     assert CLEAN in text and is_clean(text)
 
 
-@pytest.mark.usefixtures("by_libdw", "own_crashes")
-def test_ps_core_prints_clean_names(run, xrc_compat, program, tmp_path):
-    if not re.match(r"core$|core\.%p$", pathlib.Path("/proc/sys/kernel/core_pattern").read_text()):
-        pytest.skip("this kernel gives core files to a program")
+@pytest.mark.usefixtures("by_libdw")
+def test_ps_core_prints_clean_names(run, xrc_compat, program, cores):
     compile_c(program.parent / f"lib{TITLE}.so", "int unused(void) { return 0; }", "-shared", "-fPIC")
-    crashed = subprocess.run([program], cwd=tmp_path, check=False, timeout=30,
-                             preexec_fn=lambda: resource.setrlimit(
-                                 resource.RLIMIT_CORE, (resource.RLIM_INFINITY, ) * 2))
+    crashed = subprocess.run([program], check=False, timeout=30, **cores.options)
     assert crashed.returncode in (-signal.SIGILL, -signal.SIGTRAP)
-    [core] = tmp_path.glob("core*")
+    core = cores.only()
     done = run([xrc_compat, "ps", "--core", core.rename(f"{core}{TITLE}")])
     assert f"program{CLEAN}+0x" in done.stdout and is_clean(done.stdout + done.stderr)

@@ -4,7 +4,6 @@
 import os
 import pathlib
 import re
-import resource
 import shutil
 import signal
 import statistics
@@ -13,7 +12,7 @@ import subprocess
 import pytest
 
 from check_workshop import compile_c
-from holder import QPS
+from holder import HIDE, QPS
 from installed import need
 from waiting import stop, wait_for
 
@@ -70,6 +69,17 @@ def test_a_hanging_call_is_named(hanging, tool, daemon):
     assert hanging.process.wait(30) == 0
 
 
+def test_the_command_keeps_its_scheduling_policy(run, xrc_compat, hanging, shell_script, tmp_path):
+    """It has another one while a thread is stopped. addr2line inherits the usual one."""
+    need("addr2line")
+    seen = tmp_path / "seen"
+    shell_script("addr2line", f"chrt -p $$ >>{seen}")
+    done = run(["chrt", "-b", "0", xrc_compat, "ps", "--stacks", hanging.process.pid],
+               env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    assert done.returncode == 0, done
+    assert set(re.findall(r"SCHED_\w+", seen.read_text())) == {"SCHED_BATCH"}
+
+
 @pytest.mark.any_model
 @pytest.mark.parametrize("kind", ["srq", "qp"])
 def test_a_call_that_waits_for_another_thread_is_named(hanging, tool, kind):
@@ -98,10 +108,19 @@ def test_all_processes_with_an_open_domain_are_shown(holder, tool):
     assert len(re.findall(r"^  registered with QP", text, re.M)) == QPS + 1
 
 
+@pytest.mark.any_model
+@pytest.mark.parametrize("words", [["twice"]])
+def test_a_process_with_two_opened_devices_is_named_once(holder, tool):
+    creator, registrant = holder.pids["creator"], holder.pids["registrant"]
+    text = tool("ps", "--stacks", creator, registrant).stdout
+    others = re.findall(r"^  registered with QP \S+ of \S+; (.*)", text, re.M)
+    assert others == [f"so is {registrant}", f"so is {creator}"]
+
+
 def test_a_job_with_traffic_is_not_harmed(env, xrc_compat, programs):
     """The cluster checks each message. XRC_COMPAT_STACK_ROUNDS sets how often all its threads are
     stopped. Without addr2line on PATH there are more rounds a second. A time also has what the
-    thread waited for a processor, so on a busy machine only half of the times are bounded. From
+    thread waited for a processor, so on a busy machine only the shortest tenth is bounded. From
     1,000 rounds on, on a machine without other work, all are, if ps may have a real-time
     priority."""
     stops, rounds = [], 0
@@ -126,46 +145,42 @@ def test_a_job_with_traffic_is_not_harmed(env, xrc_compat, programs):
           f"{most} us, all below {stops[-1] + 1} us")
     may_be_first = subprocess.run(["chrt", "-f", "1", "true"], stderr=subprocess.DEVNULL,
                                   check=False).returncode == 0
-    assert statistics.median(stops) < 1000
+    # A command with a sanitizer reads a stack several times as slowly.
+    assert stops[len(stops) // 10] < (8000 if os.environ.get("SOFTHCA_TEST_SANITIZE") else 1000)
     if rounds >= 1000 and may_be_first:
         assert most < 2000 and stops[-1] < 5000
 
 
 @pytest.mark.any_model
-@pytest.mark.usefixtures("own_crashes")
-def test_a_core_file_has_the_call_that_crashed(env, helpers, xrc_compat, tmp_path, tool):
+def test_a_core_file_has_the_call_that_crashed(cores, env, helpers, xrc_compat, tmp_path, tool):
     need("addr2line")
-    if not re.match(r"core$|core\.%p$", pathlib.Path("/proc/sys/kernel/core_pattern").read_text()):
-        pytest.skip("this kernel gives core files to a program")
     crashed = Hanging([xrc_compat, "run", "--", helpers / "hang-in-call", tmp_path / "domain"],
-                      env, cwd=tmp_path, preexec_fn=lambda: resource.setrlimit(
-                          resource.RLIMIT_CORE, (resource.RLIM_INFINITY, ) * 2))
+                      env, **cores.options)
     crashed.go_on("crash\n")
     assert crashed.process.wait(30) == -signal.SIGSEGV
-    [core] = tmp_path.glob("core*")
-    first = tool("ps", "--core", core).stdout.split("  thread ")[1]
+    first = tool("ps", "--core", cores.only()).stdout.split("  thread ")[1]
     assert re.match(rf"{crashed.process.pid}, in ibv_modify_xrc_rcv_qp:\n", first), first
     assert re.search(r" crash \(hang_in_call\.c:\d+, ", first) and " main (" in first
 
 
-IN_LIBRARY = "void crash(void) { __builtin_trap(); }"
+# The compiler tells some of the code of a line from the rest, by a discriminator.
+IN_LIBRARY = """
+#line 7 "/my sources/c (1).c"
+void crash(void) { for (volatile int i = 1; i; i++) __builtin_trap(); }"""
 IN_KERNEL_CODE = "#include <time.h>\nvoid crash(void) { clock_gettime(1, (struct timespec *)8); }"
 
 
 @pytest.fixture
-def dumped(own_crashes, tmp_path):
+def dumped(cores, tmp_path):
     """dumped(source): the core of a program that calls crash() in libcrash.so of this source."""
-    if not re.match(r"core$", pathlib.Path("/proc/sys/kernel/core_pattern").read_text()):
-        pytest.skip("this kernel gives core files to a program")
 
     def _dumped(source):
-        compile_c(tmp_path / "libcrash.so", source, "-shared", "-fPIC", "-w", "-g")
+        # With DWARF 5 addr2line 2.40 names standard input, whatever #line says.
+        compile_c(tmp_path / "libcrash.so", source, "-shared", "-fPIC", "-w", "-gdwarf-4")
         program = compile_c(tmp_path / "crashing", "void crash(void); int main(void) { crash(); }",
                             "-g", tmp_path / "libcrash.so", f"-Wl,-rpath,{tmp_path}")
-        subprocess.run([program], cwd=tmp_path, check=False, timeout=30,
-                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE,
-                                                             (resource.RLIM_INFINITY, ) * 2))
-        return tmp_path / "core"
+        subprocess.run([program], check=False, timeout=30, **cores.options)
+        return cores.only()
 
     return _dumped
 
@@ -174,7 +189,7 @@ def dumped(own_crashes, tmp_path):
 def test_the_files_of_a_core_are_read(dumped, tool):
     need("addr2line")
     stack = tool("ps", "--core", dumped(IN_LIBRARY)).stdout
-    assert re.search(r"#0 crash \(.*, libcrash\.so\+0x\w+\)\n +#1 main \(.*, crashing\+0x\w+\)\n",
+    assert re.search(r"#0 crash \(c \(1\)\.c:7, libcrash\.so\+0x\w+\)\n +#1 main \(.*, crashing\+0x\w+\)\n",
                      stack), stack
 
 
@@ -214,8 +229,7 @@ def walk_to_start(run, xrc_compat, process, module):
             process.kill()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a file system")
-def test_a_program_that_only_its_container_has_is_walked(run, xrc_compat, tmp_path):
+def test_a_program_that_only_its_container_has_is_walked(own_mounts, run, xrc_compat, tmp_path):
     script = f'mount -t tmpfs none {tmp_path} && cp "$(command -v sleep)" {tmp_path}/its && exec {tmp_path}/its 60'
     walk_to_start(run, xrc_compat, subprocess.Popen(["unshare", "-m", "sh", "-c", script]), "its")
 
@@ -235,6 +249,18 @@ def test_a_process_of_another_user_is_refused_with_the_reason(run, xrc_compat):
                   "--stacks", os.getpid()])
     assert result.returncode == 1
     assert "it belongs to another user; only root may stop it" in result.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_a_process_that_forbids_it_is_not_taken_for_another_users(run, xrc_compat):
+    """Its files in /proc are root's."""
+    user = ["setpriv", "--reuid=23456", "--regid=23456", "--clear-groups"]
+    with subprocess.Popen([*user, "/usr/bin/python3", "-c", HIDE], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        result = run([*user, xrc_compat, "ps", "--stacks", process.pid])
+        process.stdin.close()
+    assert result.returncode == 1 and "or this container forbids that" in result.stderr, result
 
 
 def test_a_process_under_a_debugger_is_refused_with_its_pid(run, xrc_compat):

@@ -58,6 +58,15 @@ def test_a_profiler_of_verbs_comes_before_the_shim(launch, show, probe, tmp_path
     assert lines_of(result, "preload") == [f"{profiler}:{probe}:{other}"]
 
 
+def test_an_interposer_for_both_word_sizes_is_named_once(run, launch, show, probe, tmp_path):
+    for folder in ("lib/x86_64-linux-gnu", "lib64", "lib/aarch64-linux-gnu"):
+        (tmp_path / folder).mkdir(parents=True)
+        run(["sh", "-c", "echo 'int ibv_create_qp(void); int ibv_create_qp(void) { return 0; }' | "
+             f"cc -x c - -shared -fPIC -o {tmp_path / folder}/libprofiler.so"])
+    word = f"{tmp_path}/$LIB/libprofiler.so"
+    assert lines_of(launch(show, LD_PRELOAD=word), "preload") == [f"{word}:{probe}"]
+
+
 def test_the_shim_precedes_a_preload_whose_name_begins_as_its_own(launch, show, probe, tmp_path):
     longer = shutil.copy(probe, tmp_path / "libprobe.so.old")
     short = shutil.copy(probe, tmp_path / "libprobe.so")
@@ -68,6 +77,13 @@ def test_the_shim_precedes_a_preload_whose_name_begins_as_its_own(launch, show, 
 def test_relative_library_becomes_absolute(launch, show, helpers, probe):
     result = launch(show, XRC_COMPAT_LIBRARY="libprobe.so", cwd=helpers)
     assert lines_of(result, "preload") == [str(probe)]
+
+
+def test_a_relative_library_in_a_removed_directory_is_named(run, xrc_compat, tmp_path):
+    script = 'mkdir gone && cd gone && rmdir ../gone && exec "$0" run true'
+    done = run(["sh", "-c", script, xrc_compat], cwd=tmp_path, env={"XRC_COMPAT_LIBRARY": "x.so"})
+    assert (done.returncode, done.stdout) == (REFUSED, ""), done
+    assert done.stderr.startswith("xrc-compat: x.so: No such file"), done
 
 
 @pytest.mark.parametrize("separator", [[], ["--"]])

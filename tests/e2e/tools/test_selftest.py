@@ -79,10 +79,11 @@ def test_every_check_passes_between_two_hosts(run, softhca, xrc_compat, tmp_path
     ("exit 1", "the process ended"),
     ("yes welcome to host2", "the shell printed something before the answer"),
 ])
-def test_another_host_that_does_not_answer_fails_the_check(run, xrc_compat, remote, why):
+def test_another_host_that_does_not_answer_fails_the_check(model, run, xrc_compat, remote, why):
     result = run([xrc_compat, "selftest", "--softhca=1", "--remote", remote], timeout=60)
     assert (result.returncode, outcome(result, "-")) == (1, ["FAILED"])
     assert f"sender: {why}\n" in result.stdout
+    assert f"\n{models.device(0)}: 1 passed, 1 failed, 14 not tried\n" in result.stdout
 
 
 @pytest.mark.any_model

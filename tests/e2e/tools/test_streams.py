@@ -31,6 +31,17 @@ def test_a_command_without_output_needs_no_standard_output(xrc_compat, tmp_path)
                      "true").returncode == 0
 
 
+def test_a_program_is_traced_without_a_stream_for_the_trace(xrc_compat, tmp_path):
+    done = shell('"$@" 2>&-', xrc_compat, "trace", "touch", tmp_path / "started")
+    assert done.returncode == 125 and (tmp_path / "started").exists(), done
+
+
+def test_a_report_that_is_lost_is_refused(xrc_compat):
+    done = shell('"$@" >&-', xrc_compat, "report", "--output", "/dev/stdout")
+    assert (done.returncode, done.stderr) == (
+        125, "xrc-compat: cannot write the report to /dev/stdout: Bad file descriptor\n")
+
+
 @pytest.mark.parametrize("words", [[], ["--softhca"]], ids=["run", "run --softhca"])
 def test_the_program_inherits_closed_streams(xrc_compat, words, tmp_path):
     note = tmp_path / "open"

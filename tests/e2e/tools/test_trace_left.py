@@ -17,4 +17,5 @@ def test_the_end_of_a_device_ends_its_own_domains_and_registrations(trace, progr
     assert last["site"] != first["site"]
     assert [(row["what"], row["site"]) for row in document["left"]] == [
         ("domain", first["site"]), ("registration", created["site"]), ("domain", last["site"])]
+    assert document["left"][0]["qp"] is None
     assert document["left"][1]["qp"] == int(created["result"].split()[-1], 0)

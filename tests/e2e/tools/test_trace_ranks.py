@@ -122,3 +122,14 @@ def test_a_launcher_is_no_rank(traced, tmp_path):
     errors = traced("--", "sh", "-c", f"/bin/true; {tmp_path}/srun -i /bin/true; true", SLURM_PROCID="0",
                     SLURM_NTASKS="2").stderr
     assert "The trace did not reach the processes that srun started.\n" in errors
+
+
+@pytest.mark.parametrize("option", ["--output", "--perfetto"])
+def test_prterun_does_not_tell_how_many_ranks_it_starts(traced, shell_script, tmp_path, option):
+    """So the trace may have missed some. The advice names the same option, behind the launcher."""
+    prterun = shell_script("prterun", 'PMIX_RANK=0 "$@"')
+    errors = traced(option, tmp_path / "t.%r", "--", prterun, "/bin/true").stderr
+    text = errors + (tmp_path / "t.none").read_text()
+    assert "The trace reached 1 of an unknown number of ranks that prterun started.\n" in text
+    assert f"prterun ... xrc-compat trace {option} {tmp_path}/t.%r PROGRAM\n" in errors
+    assert f"prterun ... xrc-compat trace {option} FILE.%r PROGRAM\n" in text

@@ -224,6 +224,15 @@ void side_send(struct side *side, enum ibv_wr_opcode opcode, uint32_t offset, ui
 	side_post(side, &wr);
 }
 
+void side_post_wrong_key(struct side *side, enum ibv_wr_opcode opcode)
+{
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = side_wr(side, &sge, opcode, 0, 64);
+
+	wr.wr.rdma.rkey ^= 0x5500;
+	side_post(side, &wr);
+}
+
 static void wait_for_completion_event(struct side *side)
 {
 	struct pollfd pollfd = { .fd = side->channel->fd, .events = POLLIN };
@@ -235,15 +244,6 @@ static void wait_for_completion_event(struct side *side)
 	must(cq == side->cq);
 	ibv_ack_cq_events(cq, 1);
 	must_eq(ibv_req_notify_cq(cq, 0), 0);
-}
-
-void side_post_wrong_key(struct side *side, enum ibv_wr_opcode opcode)
-{
-	struct ibv_sge sge;
-	struct ibv_send_wr wr = side_wr(side, &sge, opcode, 0, 64);
-
-	wr.wr.rdma.rkey ^= 0x5500;
-	side_post(side, &wr);
 }
 
 struct ibv_wc side_poll(struct side *side)

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <infiniband/verbs.h>
 
-#include "../../../abi/rc_masks.h"
+#include "../mask_to.h"
 
 #define SIDE_MEMORY (1u << 20)
 #define SIDE_DEPTH 128
@@ -44,6 +44,8 @@ struct side {
 
 /* Opens all but the QP, on the device of that number; @fd -1: a private domain. */
 void side_open(struct side *side, int device, int fd, bool event_mode);
+
+/* The same, and not the SRQ. */
 void side_open_without_srq(struct side *side, int device, int fd, bool event_mode);
 
 /* Opens all but the SRQ and the QP, on an opened device. */

@@ -50,23 +50,22 @@ def execute(function, register):
 
 # ---- firmware, limits, context memory ----
 
-# These commands need no work here: MAP_FA, UNMAP_FA, RUN_FW, MOD_STAT_CFG, CLOSE_HCA, INIT_PORT,
-# CLOSE_PORT, SET_PORT, MAP_ICM_AUX, UNMAP_ICM_AUX, SYNC_TPT, NOP, HW_HEALTH_CHECK, CONF_SPECIAL_QP,
-# UPDATE_QP
-NOTHING = (0xfff, 0xffe, 0xff6, 0x34, 0x8, 0x9, 0xa, 0xc, 0xffc, 0xffb, 0x2f, 0x31, 0x50, 0x23,
-           0x61)
-# QUERY_ADAPTER, QUERY_HCA, DIAG_RPRT, QUERY_IF_STAT: all zero
-ZEROES = (0x6, 0xb, 0x30, 0x54)
+# These commands need no work here.
+NOTHING = {"MAP_FA": 0xfff, "UNMAP_FA": 0xffe, "RUN_FW": 0xff6, "MOD_STAT_CFG": 0x34,
+           "CLOSE_HCA": 0x8, "INIT_PORT": 0x9, "CLOSE_PORT": 0xa, "SET_PORT": 0xc,
+           "MAP_ICM_AUX": 0xffc, "UNMAP_ICM_AUX": 0xffb, "SYNC_TPT": 0x2f, "NOP": 0x31,
+           "HW_HEALTH_CHECK": 0x50, "CONF_SPECIAL_QP": 0x23, "UPDATE_QP": 0x61}
+ZEROES = {"QUERY_ADAPTER": 0x6, "QUERY_HCA": 0xb, "DIAG_RPRT": 0x30, "QUERY_IF_STAT": 0x54}
 # And MGID_HASH: one chain for all groups; SET_ICM_SIZE: how many pages the adapter wants for itself
 ANSWERS = {**identity.ANSWERS, 0x27: 0, 0xffd: 16}
 
 
-@command(*NOTHING)
+@command(*NOTHING.values())
 def nothing(_call):
     return None
 
 
-@command(*ZEROES)
+@command(*ZEROES.values())
 def zeroes(call):
     return bytes(0x100) if call.out_param else None
 

@@ -75,7 +75,8 @@ class CompletionQueue(Entries):
         self.last_sequence = None  # of arming; the driver changes it after an event
 
     def preset(self):
-        """Sets each entry's owner bit so that the driver sees the entry as invalid."""
+        """Sets each entry's owner bit so that the driver sees the entry as invalid. mlx4_core fills
+        a new CQ with 0xcc itself (cq.c: mlx4_init_user_cqes)."""
         fill = (0x4c if self.ring.turn(self.produced) else 0xcc).to_bytes(1, "big")
         for index in range(self.ring.count):
             self.ring.slot(index)[:] = fill * CQE.size

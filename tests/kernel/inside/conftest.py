@@ -10,6 +10,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 TESTS = HERE.parents[1]
 sys.path[:0] = [
     str(HERE),
+    str(HERE.parent),
     str(TESTS / "chaos"),
     str(TESTS / "e2e" / "shim"),
     str(TESTS / "e2e" / "xrc_qps" / "two_way"),

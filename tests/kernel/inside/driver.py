@@ -9,11 +9,12 @@ import subprocess
 
 import pytest
 
+import connectx5.identity
 import running
+from connectx3 import identity
+from connectx3.identity import ANSWER, ASK_OBJECT, XRC_SWITCH
 from waiting import wait_for
 
-# connectx3/identity.py: test registers in the PCI configuration
-ASK_OBJECT, ANSWER, XRC_SWITCH = 0xb8, 0xbc, 0xc0
 KINDS, TARGETS = ("qp", "cq", "srq"), 3
 NO_MORE = 0xffffffff
 
@@ -21,7 +22,8 @@ NO_MORE = 0xffffffff
 RAISE = str(pathlib.Path(__file__).resolve().parent / "raise_event.py")
 
 DRIVER = os.environ.get("XRC_LAB_DRIVER", "mlx4")
-MODEL, DEVICE_ID = {"mlx4": ("connectx3", "0x1003"), "mlx5": ("connectx5", "0x1017")}[DRIVER]
+MODEL, DEVICE_ID = {"mlx4": ("connectx3", identity.DEVICE),
+                    "mlx5": ("connectx5", connectx5.identity.DEVICE)}[DRIVER]
 MODULES = [f"{DRIVER}_ib", "ib_uverbs", "rdma_ucm"]
 MODULES_TO_UNLOAD = [f"{DRIVER}_ib", f"{DRIVER}_core"]
 DEVICES = [f"{DRIVER}_0", f"{DRIVER}_1"]
@@ -30,7 +32,7 @@ DEVICES = [f"{DRIVER}_0", f"{DRIVER}_1"]
 def functions():
     """The PCI functions of the adapters, in the order of their names."""
     return sorted(path for path in pathlib.Path("/sys/bus/pci/devices").iterdir()
-                  if (path / "device").read_text().strip() == DEVICE_ID)
+                  if int((path / "device").read_text(), 16) == DEVICE_ID)
 
 
 def ask(config, kind, index):

@@ -5,7 +5,7 @@
  * modify each of these at once.
  *
  * By default it ends by exit() and destroys nothing. --shutdown: as with GASNETC_IBV_SHUTDOWN, it
- * unregisters and destroys everything.
+ * unregisters and destroys its QPs, SRQs and CQs. The domain and the completion channel stay open.
  */
 
 #include <arpa/inet.h>

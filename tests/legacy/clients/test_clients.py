@@ -31,8 +31,7 @@ def client(build_root, softhca, shim, run, in_memory, sanitizer_runtime):
     ignores, so the shim must clear them."""
 
     def _client(command, *options, preload=(str(shim),), through=(), **environment):
-        # softhca shows no kernel modules: hpmpi must not ask for them.
-        env = {"TMPDIR": str(in_memory), "MPI_HASIC_IBV": "1", **environment}
+        env = {"TMPDIR": str(in_memory), **environment}
         if preload:
             env["LD_PRELOAD"] = ":".join(filter(None, [*preload, sanitizer_runtime]))
         name, *rest = command.split()
@@ -96,10 +95,8 @@ CAPTURED = '"$SOFTHCA" ctl capture "$FILE" && "$0" "$@" && "$SOFTHCA" ctl captur
 
 
 @pytest.mark.any_model
-@pytest.mark.parametrize("command, kinds", [
-    ("openmpi", {"XRC SEND_ONLY", "XRC ACK"}), ("mvapich2", {"XRC SEND_ONLY", "XRC ACK"}),
-    ("qperf", {"XRC SEND_ONLY", "XRC ACK"})])
-def test_wireshark_reads_what_old_clients_send(client, softhca, in_memory, command, kinds):
+@pytest.mark.parametrize("command", ["openmpi", "mvapich2", "qperf"])
+def test_wireshark_reads_what_old_clients_send(client, softhca, in_memory, command):
     """Each request of XRC names an SRQ."""
     recording = Recording(in_memory / "captured.pcapng")
     done = client(command, through=["sh", "-c", CAPTURED], SOFTHCA=str(softhca),
@@ -108,7 +105,7 @@ def test_wireshark_reads_what_old_clients_send(client, softhca, in_memory, comma
     packets = recording.read().packets
     # Before that, the loader may say that a 64-bit shell does not take a 32-bit library.
     assert done.stderr.splitlines()[-1] == f"{len(packets)} packets captured, 0 more dropped"
-    assert recording.capture.kinds() >= kinds
+    assert recording.capture.kinds() >= {"XRC SEND_ONLY", "XRC ACK"}
     assert all(packet.srqn for packet in packets
                if packet.transport == "XRC" and packet.is_request)
     assert wireshark_agrees(recording) == len(packets)

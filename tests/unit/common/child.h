@@ -42,12 +42,4 @@
 		status_; \
 	})
 
-/* A child process passed (exit status 0), or was not permitted to try (77). */
-static inline void child_passed(int status, const char *why_not_tried)
-{
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
-		skip_because(why_not_tried);
-	assert_int_equal(status, 0);
-}
-
 #endif

@@ -8,7 +8,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <abi/legacy.h>
+
 #include <harness/thread_state.h>
+#include <harness/unit.h>
 
 #define NOT_RETURNED 1	/* verbs return 0 or -errno */
 

@@ -2,7 +2,6 @@
 /* A provider without hardware: its receive QPs are memory only. */
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #include <modern/modern.h>
 #include <modern/table.h>

@@ -3,7 +3,6 @@
 #ifndef TESTS_UNIT_PROVIDER_H
 #define TESTS_UNIT_PROVIDER_H
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <infiniband/verbs.h>
 

@@ -52,12 +52,11 @@ static void close_device(void)
 	assert_int_equal(device_close(context), 0);
 }
 
-static void raise_event(uint32_t number)
+/* The kernel raises an event on this object of the program. */
+static void raise_event(const void *object, enum ibv_event_type type)
 {
-	const struct ib_uverbs_async_event_desc desc = {
-		.element = (uintptr_t)rcv_qp_handle(domain, number),
-		.event_type = IBV_EVENT_COMM_EST,
-	};
+	const struct ib_uverbs_async_event_desc desc = { .element = (uintptr_t)object,
+							 .event_type = type };
 
 	assert_int_equal(write(to_kernel, &desc, sizeof(desc)), sizeof(desc));
 }
@@ -112,16 +111,12 @@ static void await_translation(void)
 TEST(the_event_of_a_thread_cancelled_in_the_translation_is_acknowledged)
 {
 	struct ibv_srq srq = { 0 };
-	const struct ib_uverbs_async_event_desc desc = {
-		.element = (uintptr_t)&srq,
-		.event_type = IBV_EVENT_SRQ_LIMIT_REACHED,
-	};
 	struct legacy_async_event event;
 	pthread_t thread;
 
 	open_device();
 	reader = 0;
-	assert_int_equal(write(to_kernel, &desc, sizeof(desc)), sizeof(desc));
+	raise_event(&srq, IBV_EVENT_SRQ_LIMIT_REACHED);
 	state_lock();
 	assert_int_equal(pthread_create(&thread, NULL, get_and_wait, &event), 0);
 	await_translation();
@@ -139,7 +134,7 @@ TEST(a_cancellation_waits_for_the_translation)
 
 	open_device();
 	assert_int_equal(rcv_qp_create(domain, &number), 0);
-	raise_event(number);
+	raise_event(rcv_qp_handle(domain, number), IBV_EVENT_COMM_EST);
 	modern_table.ack_async_event = be_cancelled;
 	assert_int_equal(pthread_create(&thread, NULL, get_and_wait, &event), 0);
 	expect_cancelled(thread);
@@ -148,11 +143,9 @@ TEST(a_cancellation_waits_for_the_translation)
 /* The kernel raises an event on the handle that a query has opened. The program reads events. */
 static void raise_event_of(struct ibv_qp *handle)
 {
-	const struct ib_uverbs_async_event_desc desc = { .element = (uintptr_t)handle,
-							 .event_type = IBV_EVENT_COMM_EST };
 	struct legacy_async_event event;
 
-	assert_int_equal(write(to_kernel, &desc, sizeof(desc)), sizeof(desc));
+	raise_event(handle, IBV_EVENT_COMM_EST);
 	assert_int_equal(event_get(context, &event), -EAGAIN);
 }
 
@@ -165,6 +158,7 @@ TEST(the_program_gets_no_event_of_a_handle_that_a_query_opens)
 	assert_int_equal(fcntl(context->async_fd, F_SETFL, O_NONBLOCK), 0);
 	provider_queries = raise_event_of;
 	assert_int_equal(rcv_qp_query(domain, 0x55, &attr, IBV_QP_STATE, &init_attr), 0);
+	provider_queries = NULL;
 	assert_int_equal(acks, 1);
 	close_device();
 }

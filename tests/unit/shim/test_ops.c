@@ -116,9 +116,13 @@ TEST(a_function_that_another_library_puts_on_the_hook_stays)
 	struct ibv_context context = new_context();
 
 	assert_int_equal(shim_hook_poll_cq(&context), 0);
+	assert_int_equal(ops_hook_post_srq_recv(&context, shim_post_srq_recv), 0);
 	context.ops.poll_cq = poll_on_top;
+	context.ops.post_srq_recv = other_post_srq_recv;
 	assert_int_equal(shim_hook_poll_cq(&context), 0);
+	assert_int_equal(ops_hook_post_srq_recv(&context, shim_post_srq_recv), 0);
 	assert_ptr_equal(context.ops.poll_cq, poll_on_top);
+	assert_ptr_equal(context.ops.post_srq_recv, other_post_srq_recv);
 	forget(&context);
 }
 

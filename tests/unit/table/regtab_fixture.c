@@ -77,7 +77,7 @@ static void note(struct seen *seen, const struct regtab_view *view)
 		seen->missing += view->members[i].missing;
 		seen->pid = view->members[i].pid;
 	}
-	for (uint32_t from = 0; regtab_view_next(view, from, &qp); from = qp.qp_num + 1)
+	for (uint32_t from = 0; regtab_view_next_qp(view, from, &qp); from = qp.qp_num + 1)
 		note_qp(seen, view, &qp);
 }
 
@@ -89,30 +89,9 @@ struct seen read_tables(void)
 
 	if (regtab_read(&all))
 		abort();
-	while (regtab_next(&all, &table))
+	while (regtab_view_next_table(&all, &table))
 		note(&seen, &table);
 	regtab_free(&all);
-	return seen;
-}
-
-struct seen read_tables_there(void)
-{
-	struct seen seen;
-	int ends[2], status;
-	pid_t pid;
-
-	if (pipe(ends))
-		abort();
-	pid = fork();
-	if (!pid) {
-		seen = read_tables();
-		_exit(write(ends[1], &seen, sizeof(seen)) != sizeof(seen));
-	}
-	if (read(ends[0], &seen, sizeof(seen)) != sizeof(seen) ||
-	    waitpid(pid, &status, 0) != pid || status)
-		abort();
-	close(ends[0]);
-	close(ends[1]);
 	return seen;
 }
 

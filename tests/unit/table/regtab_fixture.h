@@ -30,9 +30,6 @@ struct regtab_key domain_key(unsigned n);
 
 struct seen read_tables(void);
 
-/* Reads the tables in a process that was forked after the last change. */
-struct seen read_tables_there(void);
-
 /* Opens domain @n, registers with a QP, and lets others see it. Returns the place. */
 int enter(unsigned n, uint32_t qp_num, bool created);
 

@@ -143,6 +143,26 @@ TEST(others_cannot_truncate_it)
 	assert_int_equal(fcntl(descriptor(), F_GETFD), FD_CLOEXEC);
 }
 
+/* As a child can that has become another user and has the descriptor still. */
+TEST(what_others_write_into_it_misleads_only_readers)
+{
+	struct regtab_file *theirs;
+	int fd, place;
+
+	place = enter(1, 7, true);
+	fd = open(read_tables().path, O_RDWR);
+	theirs = mmap(NULL, regtab_size(REGTAB_PLACES_MIN), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		      0);
+	assert_true(theirs != MAP_FAILED);
+	memset(theirs, 0xff, regtab_size(REGTAB_PLACES_MIN));
+	assert_int_equal(enter(1, 8, false), place + 1);
+	assert_int_equal(theirs->places[place + 1] & 0xffffff, 8);
+	regtab_drop(place + 1);
+	assert_int_equal(theirs->places[place + 1], 0);
+	munmap(theirs, regtab_size(REGTAB_PLACES_MIN));
+	close(fd);
+}
+
 TEST(a_closed_descriptor_is_replaced)
 {
 	enter(1, 7, true);
@@ -200,7 +220,6 @@ struct forgery {
 	uint64_t magic, layout;
 	uint32_t place_count;
 	unsigned int seals;
-	bool is_file;		/* a file of that name on a disk */
 };
 
 static void hold_forgery(void *arg)
@@ -250,6 +269,18 @@ TEST(a_forged_table_is_refused_with_a_reason)
 		assert_int_equal(seen.refused, 1);
 		assert_non_null(strstr(seen.reason, rows[i].reason));
 	}
+}
+
+/* The magic is written last. */
+TEST(a_table_that_is_being_made_is_passed_over)
+{
+	struct forgery unfinished = { 0, REGTAB_LAYOUT, REGTAB_PLACES_MIN, 0 };
+	pid_t pid = start_process(hold_forgery, &unfinished);
+	struct seen seen = read_tables();
+
+	kill_process(pid);
+	assert_int_equal(seen.members, 0);
+	assert_int_equal(seen.refused, 0);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Processes that die, stop, fork and end, of other users, and in another pid namespace. */
 
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -8,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -120,8 +122,6 @@ TEST(a_child_counts_only_with_a_table_of_its_own)
 
 /* ---- namespaces ---- */
 
-static bool may_unshare;
-
 /* An ordinary user needs a user namespace, in which it has the same id. */
 static bool unshare_pids(void)
 {
@@ -148,8 +148,7 @@ static void be_process_1(void *unused)
 static void make_namespaces(void *unused)
 {
 	(void)unused;
-	*(volatile bool *)&may_unshare = unshare_pids();
-	*child = may_unshare ? start_process(be_process_1, NULL) : 0;
+	*child = unshare_pids() ? start_process(be_process_1, NULL) : 0;
 }
 
 /* The child of process 1 has the descriptor of its parent, and the same id in its namespace. */
@@ -204,6 +203,35 @@ TEST(the_kernel_decides_who_may_read)
 	pid = start_process(register_as_another_user, NULL);
 	assert_int_equal(read_tables().members, 1);
 	assert_int_equal(in_child(members_for(12345)), 0);
+	kill_process(pid);
+}
+
+/* With @free descriptors: 0 if the table of that process is read, 1 if it is not, or an errno. */
+static int read_with(int free, pid_t pid)
+{
+	struct rlimit limit = { (rlim_t)(3 + free), (rlim_t)(3 + free) };
+	struct regtab_view all;
+	bool found = false;
+	int err;
+
+	for (int fd = 3; fd < 1024; fd++)
+		close(fd);
+	setrlimit(RLIMIT_NOFILE, &limit);
+	err = regtab_read(&all);
+	for (unsigned i = 0; !err && i < all.member_count; i++)
+		found |= all.members[i].pid == pid;
+	return err ? -err : !found;
+}
+
+TEST(a_reader_without_descriptors_leaves_no_table_out)
+{
+	pid_t pid;
+
+	skip_by_qemu_user();
+	pid = start_process(register_7, "");
+	for (int free = 0; free < 4; free++)
+		assert_int_equal(in_child(read_with(free, pid)), EMFILE << 8);
+	assert_int_equal(in_child(read_with(4, pid)), 0);
 	kill_process(pid);
 }
 

@@ -2,7 +2,7 @@
 /* Functions and programs in a process of their own: their results, output and time limit. */
 
 #include <harness/unit.h>
-#include "tools/aside/aside.h"
+#include <tools/aside/aside.h>
 
 #include <errno.h>
 #include <signal.h>

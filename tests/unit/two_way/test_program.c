@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Whether the program uses XRC, and in which directions. */
+/*
+ * Whether the program uses XRC, and in which directions. Each test needs those before it: the first
+ * begins the process, the second loads the plugin.
+ */
 
 #include <dlfcn.h>
 

@@ -71,7 +71,8 @@ static void send_record(const struct trace_record *record)
 		return;
 	fd = is_ours(kept) ? kept : connect_socket();
 	/* Waits while the command is busy printing; once it has ended this fails at once. */
-	send(fd, record, size, MSG_NOSIGNAL);
+	while (send(fd, record, size, MSG_NOSIGNAL) < 0 && errno == EINTR)
+		;
 	if (fd >= 0 && fd != kept)
 		close(fd);
 }
@@ -175,8 +176,12 @@ static void note(const char *name, uint64_t start, int result)
 	struct trace_record *record = current ? &current->record : NULL;
 	struct trace_modern_call *modern;
 
-	if (!record || record->modern_call_count == TRACE_MODERN_CALLS)
+	if (!record)
 		return;
+	if (record->modern_call_count == TRACE_MODERN_CALLS) {
+		record->more_modern_calls++;
+		return;
+	}
 	modern = &record->modern_calls[record->modern_call_count++];
 	modern->function = trace_put_string(record, name);
 	modern->start = start;

@@ -9,6 +9,7 @@
 
 #include <abi/verb.h>
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -47,7 +48,7 @@ struct trace_record {
 	uint32_t qp_num;	/* the receive QP that was given, or made; 0: none */
 	uint32_t is_first;	/* the first record of its thread */
 	uint32_t frame_count;
-	uint32_t modern_call_count;
+	uint32_t modern_call_count, more_modern_calls; /* recorded below; and beyond them */
 	uint32_t outcome;	/* where the text says what was made: ", xrc_rcv_qpn 0x123" */
 	uint32_t text_size;
 	struct trace_modern_call modern_calls[TRACE_MODERN_CALLS];
@@ -77,7 +78,7 @@ void trace_walk(struct trace_record *record);
 uint32_t trace_put_string(struct trace_record *record, const char *string);
 
 /* The path of the program, after trace_prepare_walk(); "" unknown. */
-extern char trace_program[256];
+extern char trace_program[PATH_MAX];
 
 /* Whether calls of this function are traced. */
 bool trace_describes(enum verb verb);

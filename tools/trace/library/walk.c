@@ -21,7 +21,7 @@ typedef int (*find_fn)(void *address, struct found_object *found);
 
 static walk_fn walk;
 static find_fn find_object;	/* NULL: glibc before 2.35 */
-char trace_program[256];
+char trace_program[PATH_MAX];
 
 /*
  * backtrace() loads libgcc_s in its first call, and libunwind allocates with mmap(). So the first

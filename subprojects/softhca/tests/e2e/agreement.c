@@ -326,11 +326,13 @@ ROW("attributes are read back cut to their fields")
 		.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = qp->qp_num,
 		.max_dest_rd_atomic = 3, .min_rnr_timer = 40,
 		.ah_attr = { .dlid = host->lid, .port_num = 1, .sl = 19, .src_path_bits = 200 },
+		.alt_ah_attr = { .dlid = host->lid, .port_num = 1, .sl = 18, .src_path_bits = 201 },
+		.alt_port_num = 1,
 	}, rts = { .qp_state = IBV_QPS_RTS, .timeout = 33, .retry_cnt = 9, .rnr_retry = 1 };
 
 	must_eq(rig_init(qp, &link), 0);
 	must_eq(rig_attr(qp).qp_access_flags, IBV_ACCESS_REMOTE_WRITE);
-	must_eq(ibv_modify_qp(qp, &rtr, MASK_RTR), 0);
+	must_eq(ibv_modify_qp(qp, &rtr, MASK_RTR | IBV_QP_ALT_PATH), 0);
 	must_eq(ibv_modify_qp(qp, &rts, MASK_RTS), 0);
 	attr = rig_attr(qp);
 	must_eq(attr.max_dest_rd_atomic, 4);
@@ -338,6 +340,8 @@ ROW("attributes are read back cut to their fields")
 	must_eq(attr.min_rnr_timer, 8);
 	must_eq(attr.ah_attr.sl, 3);
 	must_eq(attr.ah_attr.src_path_bits, 72);
+	must_eq(attr.alt_ah_attr.sl, 2);
+	must_eq(attr.alt_ah_attr.src_path_bits, 73);
 	must_eq(attr.timeout, 1);
 	must_eq(attr.retry_cnt, 1);
 	must_eq(attr.rnr_retry, 1);

@@ -2,7 +2,9 @@
 """Programs on emulated adapters of their own."""
 
 import os
+import pathlib
 import subprocess
+import tempfile
 
 import pytest
 
@@ -41,8 +43,29 @@ def passes(below, softhca):
 
 @pytest.fixture
 def pair(below):
-    """pair(ARGV, settings=(), **kw): runs a server and a client (pairs.py). Returns their output."""
+    """pair(ARGV, settings=(), **kw): runs server and client (pairs.py). Returns their output."""
     return lambda argv, settings=(), **kw: below(settings, *pair_command(argv, **kw)).stdout
+
+
+@pytest.fixture
+def place(monkeypatch):
+    """A directory for everything that softhca makes. Its name is short, because the names of
+    sockets must be short."""
+    with tempfile.TemporaryDirectory(prefix="softhca-test-", dir="/tmp") as directory:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", directory)
+        monkeypatch.delenv("SOFTHCA_DIR", raising=False)
+        yield pathlib.Path(directory)
+
+
+@pytest.fixture
+def as_nobody(run, softhca):
+    """The arguments that start a command as a user without privileges."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can become another user")
+    command = ["setpriv", "--reuid=65534", "--clear-groups"]
+    if run([*command, "test", "-x", softhca]).returncode:
+        pytest.skip("the build is out of another user's reach")
+    return command
 
 
 @pytest.fixture(scope="session")

@@ -1,14 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """A server and a client of the distribution, on two adapters."""
 
-import os
-
 import models
 from installed import need, need_domain_files
 from running import free_port
-
-# How many times in a row the programs must succeed.
-REPEAT = int(os.environ.get("SOFTHCA_TEST_REPEAT", "1"))
 
 # `listening PORT PID` returns when the process listens at the port, and fails when it has ended
 # before.

@@ -57,8 +57,11 @@ void rig_must_send_at(struct ibv_qp *qp, struct ibv_send_wr *wr, enum ibv_wc_sta
 void rig_must_be_quiet_at(struct ibv_cq *cq, int milliseconds, const char *file, int line)
 {
 	struct ibv_wc wc;
+	int got = rig_poll(cq, &wc, milliseconds);
 
-	if (rig_poll(cq, &wc, milliseconds) == 1)
+	if (got < 0)
+		row_fail(file, line, "ibv_poll_cq: %s", strerror(errno));
+	if (got)
 		row_fail(file, line, "request %" PRIu64 " completes with \"%s\", but none should",
 			 wc.wr_id, ibv_wc_status_str(wc.status));
 }

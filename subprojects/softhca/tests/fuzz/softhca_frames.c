@@ -46,7 +46,7 @@ static void one_frame(struct input *input)
 	struct frame frame = { .number = next + (flags == 1) };
 
 	must(bytes != NULL, "no memory");
-	frame.magic = 0x53484632u ^ (flags == 2); /* FRAME in fabric/messages.c */
+	frame.magic = FRAME ^ (flags == 2);
 	frame.from = FUZZ_FAR + (flags == 3 ? take(input, 2) : 0);
 	memcpy(frame.token, token, sizeof(token));
 	frame.token[0] ^= flags == 4;

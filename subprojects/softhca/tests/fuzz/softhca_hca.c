@@ -168,7 +168,7 @@ void fuzz_hca_end(struct fuzz_hca *s)
 	must(list_empty(&device->xrcds) && list_empty(&device->contexts),
 	     "domains or contexts are left over");
 	must(list_empty(&s->machine.ready) && list_empty(&s->machine.failed) &&
-		     list_empty(&s->machine.unanswered),
+		     list_empty(&s->machine.unanswered) && list_empty(&s->machine.held),
 	     "work is left over");
 	must(timer_next(&s->machine.timers) == UINT64_MAX, "timers are left over");
 }

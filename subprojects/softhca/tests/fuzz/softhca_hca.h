@@ -54,7 +54,7 @@ struct input;
 void fuzz_request(const struct fuzz_hca *hca, struct input *input, const struct hca_qp *qp,
 		  uint32_t rkey, uint32_t srqn);
 
-/* An answer to the oldest request of the QP that is away. */
+/* An answer to a piece of the QP that another machine has not answered. */
 void fuzz_answer(const struct fuzz_hca *hca, struct input *input, const struct hca_qp *qp);
 
 /* Lets the HCA work. */

@@ -64,8 +64,8 @@ OF_ALL = 5
 
 
 def number(text):
-    return {"": None, "True": 1, "False": 0}.get(text) if text in ("", "True", "False") \
-        else int(text, 0)
+    words = {"": None, "True": 1, "False": 0}
+    return words[text] if text in words else int(text, 0)
 
 
 def wireshark_agrees(recording):

@@ -12,6 +12,7 @@ import subprocess
 import models
 from waiting import process_state, wait_for
 
+HERE, THERE = "198.18.0.1", "198.18.1.1"  # by which rdma_cm knows the first two adapters
 OBJECTS = ("qps", "cqs", "srqs", "mrs", "pds")
 
 

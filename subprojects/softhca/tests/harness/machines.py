@@ -16,8 +16,6 @@ from emulator import Daemon
 from installed import need
 from waiting import listens, process_state, wait_for
 
-CM = "198.18.0.1"  # by which rdma_cm knows the first adapter of the first machine
-
 # Says that it is up, and stays until its stdin ends. As the first process of a pid namespace it
 # reaps all others, and these end with it.
 STAY = "trap '' CHLD; {} && echo up && exec cat"
@@ -41,6 +39,7 @@ class Machine(Daemon):
     def __init__(self, network, place, softhca, scratch):
         super().__init__(self.inside, softhca, scratch / f"m{place}")
         self.network, self.place, self.address = network, place, f"10.77.0.{place + 1}"
+        self.ethernet = False  # whether the adapters of its daemon are
         self.scratch.mkdir()
         self.holder = network.hold(
             ["unshare", "--net", "--ipc", "--mount", "--pid", "--fork", "--mount-proc"],
@@ -80,7 +79,7 @@ class Machine(Daemon):
         return program.communicate(timeout=30)[0]
 
     @contextlib.contextmanager
-    def running(self, argv, **kw):
+    def started(self, argv, **kw):
         """The Popen of a program that is killed in the end."""
         program = self.start(argv, **kw)
         try:
@@ -95,7 +94,7 @@ class Machine(Daemon):
         wait_for(lambda: listens(port, self.first), f"listener at {port}")
 
     def signal_daemon(self, number):
-        """Its processes."""
+        """Sends the daemon a signal. Returns its processes."""
         daemons = [pid for pid in self.processes() if self.name_of(pid) == "softhca-daemon"]
         for pid in daemons:
             os.kill(pid, number)
@@ -128,6 +127,7 @@ class Machine(Daemon):
 
     def start_daemon(self, *settings, env=None):
         """The Popen of `softhca start`, which returns when all machines have met."""
+        self.ethernet = "--link=ethernet" in settings
         return self.start([self.softhca, "start", *self.options(*settings)],
                           env={"LD_PRELOAD": "", **(env or {})})
 
@@ -157,11 +157,15 @@ class Network:
         return self.stay([*enter, *unshare, "sh", "-c", STAY.format(script)])
 
     def stay(self, argv):
+        first = not self.holders
         holder = subprocess.Popen([str(word) for word in argv], stdin=subprocess.PIPE, text=True,
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.holders.append(holder)
         if holder.stdout.readline() != "up\n":
-            pytest.skip(f"no namespaces here: {holder.communicate()[1].strip()}")
+            said = holder.communicate()[1].strip()
+            if first:
+                pytest.skip(f"no namespaces here: {said}")
+            pytest.fail(f"{argv}: {said}")
         return holder
 
     def plug(self, place, pid):
@@ -187,12 +191,12 @@ def start_daemons(machines, *settings):
         assert start.returncode == 0, (machine.place, said)
 
 
-def across(server, client, serve, ask, listening=lambda: None, **kw):
+def across(server, client, serve, ask, listening=lambda: None, timeout=60, **kw):
     """Runs a program on one machine and its client on another, as soon as listening() returns. Both
     must succeed: what they said."""
-    with server.running(serve, **kw) as one:
+    with server.started(serve, **kw) as one:
         listening()
-        asked = client.inside(ask, timeout=60, **kw)
+        asked = client.inside(ask, timeout=timeout, **kw)
         try:
             said = one.communicate(timeout=20 if asked.returncode == 0 else 1)[0]
         except subprocess.TimeoutExpired:

@@ -20,7 +20,8 @@
 static struct row *rows, **last_row = &rows;
 static const char *current = "no row";
 static const char *line_prefix = "";
-static bool *reported;	/* shared with the row's process */
+/* What the row's process has printed, in memory that it shares. */
+static enum { ROW_NOTHING, ROW_OK, ROW_OTHER } * reported;
 
 void row_add(struct row *row)
 {
@@ -43,7 +44,7 @@ void row_ok(void)
 	printf("ok %s%s\n", line_prefix, current);
 	fflush(stdout);
 	if (reported)
-		*reported = true;
+		*reported = ROW_OK;
 }
 
 void row_skip(const char *reason)
@@ -51,7 +52,7 @@ void row_skip(const char *reason)
 	printf("skip %s%s: %s\n", line_prefix, current, reason);
 	fflush(stdout);
 	if (reported)
-		*reported = true;
+		*reported = ROW_OTHER;
 	exit(0);
 }
 
@@ -74,7 +75,7 @@ void row_fail(const char *file, int line, const char *format, ...)
 	printf("FAIL %s%s: %s:%d: %s\n", line_prefix, current, name ? name + 1 : file, line, why);
 	fflush(stdout);
 	if (reported)
-		*reported = true;
+		*reported = ROW_OTHER;
 	_exit(1);
 }
 
@@ -125,6 +126,8 @@ bool row_run(const struct row *row, const char *name)
 	else if (!*reported)
 		printf("FAIL %s: exits before its end, with status %d\n", name,
 		       WEXITSTATUS(status));
+	else if (status && *reported == ROW_OK)
+		printf("FAIL %s: exits after its end, with status %d\n", name, WEXITSTATUS(status));
 	fflush(stdout);
 	good = !status && *reported;
 	munmap(reported, sizeof(*reported));

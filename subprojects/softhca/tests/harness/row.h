@@ -9,7 +9,7 @@
 
 struct row {
 	const char *group, *name;
-	const char *section; /* in the contract of xrc-compat, whose rows alone have one */
+	const char *section; /* of the document that states the fact, or NULL */
 	int needs;	/* of the program: which runs of it have the row */
 	void (*before)(void), (*run)(void), (*after)(void);
 	struct row *next;
@@ -50,7 +50,7 @@ const struct row *row_first(void);
  */
 int rows_main(int argc, char **argv);
 
-/* Runs the row in a process of its own. True if it printed that it passed. */
+/* Runs the row in a process of its own. True if it passed or was skipped. */
 bool row_run(const struct row *row, const char *name);
 
 /* Ends a row that cannot run here, as one about another adapter. Its line has the reason. */

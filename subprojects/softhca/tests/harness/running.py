@@ -10,6 +10,9 @@ import signal
 import socket
 import subprocess
 
+# How many times in a row the programs of a distribution must succeed.
+REPEAT = int(os.environ.get("SOFTHCA_TEST_REPEAT", "1"))
+
 # How often each row of a program was skipped (row_skip), with its reason.
 skipped_rows = collections.Counter()
 

@@ -258,11 +258,14 @@ ROW("a first message establishes the connection")
 	take_event(RDMA_CM_EVENT_TIMEWAIT_EXIT, NULL);
 }
 
-/* The fields of the messages have three and 24 bits. */
+/* The fields of the messages have one, three and 24 bits. */
 ROW("retry counts are at most 7, and QP numbers have 24 bits")
 {
-	struct rdma_conn_param param = { .qp_num = 0xff000000 | ACTIVE_QP, .retry_count = 9,
-					 .rnr_retry_count = 10 };
+	struct rdma_conn_param param = { .qp_num = 0xff000000 | ACTIVE_QP,
+					 .retry_count = 9,
+					 .rnr_retry_count = 10,
+					 .srq = 2,
+					 .flow_control = 3 };
 	struct rdma_cm_event *event;
 	struct ibv_qp_attr attr;
 
@@ -273,6 +276,8 @@ ROW("retry counts are at most 7, and QP numbers have 24 bits")
 	must_eq(event->param.conn.qp_num, ACTIVE_QP);
 	must_eq(event->param.conn.retry_count, 7);
 	must_eq(event->param.conn.rnr_retry_count, 7);
+	must_eq(event->param.conn.srq, 1);
+	must_eq(event->param.conn.flow_control, 1);
 	rdma_ack_cm_event(event);
 	param.qp_num = 0xff000000 | PASSIVE_QP;
 	must(!rdma_accept(passive, &param));

@@ -70,7 +70,8 @@ ROW("each event is an edge")
 
 /* ---- waiting ---- */
 
-static volatile sig_atomic_t signals, signals_at_most;
+static volatile sig_atomic_t signals;
+static _Atomic int signals_at_most; /* 0: the wait has ended */
 
 static void count_signal(int number)
 {

@@ -11,9 +11,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <infiniband/verbs.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #define NO_SUCH_ID  0x0badf00d
@@ -24,6 +26,7 @@ static uint64_t response[128];
 static const struct sockaddr_in any_address = { .sin_family = AF_INET };
 static const struct sockaddr_in loopback = { .sin_family = AF_INET,
 					    .sin_addr = { 0x0100007f } };
+static const struct sockaddr_in group = { .sin_family = AF_INET, .sin_addr = { 0x010101ef } };
 
 static int open_file(void)
 {
@@ -53,24 +56,50 @@ static int send_raw(int fd, uint32_t cmd, const void *body, size_t length, size_
 #define SEND(fd, command, body) \
 	send_raw(fd, RDMA_USER_CM_CMD_##command, &(body), sizeof(body), sizeof(body), ROOM)
 
-static uint32_t create_id(int fd)
+static uint32_t create(int fd, uint16_t ps, uint8_t qp_type)
 {
-	struct rdma_ucm_create_id in = { .uid = 1,
-					 .response = (uint64_t)(uintptr_t)response,
-					 .ps = RDMA_PS_TCP };
+	struct rdma_ucm_create_id in = {
+		.uid = 1, .response = (uint64_t)(uintptr_t)response, .ps = ps, .qp_type = qp_type
+	};
 
 	must_eq(SEND(fd, CREATE_ID, in), 0);
 	return (uint32_t)response[0];
 }
 
-/* The id has a device, so each command gets as far as its response. */
-static uint32_t create_bound_id(int fd)
+static uint32_t create_id(int fd)
 {
-	struct rdma_ucm_bind_ip in = { .id = create_id(fd) };
+	return create(fd, RDMA_PS_TCP, 0);
+}
+
+static uint32_t bind_id(int fd, uint32_t id)
+{
+	struct rdma_ucm_bind_ip in = { .id = id };
 
 	memcpy(&in.addr, &loopback, sizeof(loopback));
 	must_eq(SEND(fd, BIND_IP, in), 0);
-	return in.id;
+	return id;
+}
+
+/* The id has a device, so each command gets as far as its response. */
+static uint32_t create_bound_id(int fd)
+{
+	return bind_id(fd, create_id(fd));
+}
+
+static uint32_t create_join(int fd)
+{
+	struct rdma_ucm_join_ip_mcast in = { .response = (uint64_t)(uintptr_t)response };
+
+	in.id = bind_id(fd, create(fd, RDMA_PS_UDP, IBV_QPT_UD));
+	memcpy(&in.addr, &group, sizeof(group));
+	must_eq(SEND(fd, JOIN_IP_MCAST, in), 0);
+	return (uint32_t)response[0];
+}
+
+/* What the command takes for an id. */
+static uint32_t create_for(int fd, uint32_t cmd)
+{
+	return cmd == RDMA_USER_CM_CMD_LEAVE_MCAST ? create_join(fd) : create_bound_id(fd);
 }
 
 /* ---- each command by its layout ---- */
@@ -114,7 +143,7 @@ static void check_room(int fd, uint32_t cmd, const struct layout *layout)
 	uint64_t wild = WILD;
 	uint8_t body[1024];
 
-	fill(cmd, body, create_bound_id(fd));
+	fill(cmd, body, create_for(fd, cmd));
 	must_eq(send_raw(fd, cmd, body, layout->size, layout->size, layout->out - 1u), ENOSPC);
 	/* Without an event or a datagram id these do not look at the response. */
 	if (cmd == RDMA_USER_CM_CMD_GET_EVENT || cmd == RDMA_USER_CM_CMD_JOIN_IP_MCAST ||
@@ -124,7 +153,7 @@ static void check_room(int fd, uint32_t cmd, const struct layout *layout)
 	check("wild response", fd, cmd, body, layout->size, EFAULT);
 }
 
-static void check_layout(int fd, uint32_t cmd, uint32_t foreign)
+static void check_layout(int fd, uint32_t cmd, int other)
 {
 	const struct layout *layout = &layouts[cmd];
 	size_t size = layout->size;
@@ -136,7 +165,7 @@ static void check_layout(int fd, uint32_t cmd, uint32_t foreign)
 	if (layout->id) {
 		check("unknown id", fd, cmd, body, size, ENOENT);
 		check("unknown id in a longer command", fd, cmd, body, size + 100, ENOENT);
-		fill(cmd, body, foreign);
+		fill(cmd, body, create_for(other, cmd));
 		check("id of another file", fd, cmd, body, size, EINVAL);
 	}
 	if (layout->out)
@@ -145,14 +174,12 @@ static void check_layout(int fd, uint32_t cmd, uint32_t foreign)
 
 ROW("each command checks its length, its id and its response")
 {
-	int ours = open_file();
-	uint32_t foreign = create_id(open_file());
+	int ours = open_file(), other = open_file();
 
-	/* Three commands check other things first. */
+	/* Two commands check other things first. */
 	for (uint32_t cmd = 0; cmd < COMMANDS; cmd++) {
-		if (cmd != RDMA_USER_CM_CMD_GET_OPTION && cmd != RDMA_USER_CM_CMD_LEAVE_MCAST &&
-		    cmd != RDMA_USER_CM_CMD_MIGRATE_ID)
-			check_layout(ours, cmd, foreign);
+		if (cmd != RDMA_USER_CM_CMD_GET_OPTION && cmd != RDMA_USER_CM_CMD_MIGRATE_ID)
+			check_layout(ours, cmd, other);
 	}
 }
 
@@ -258,10 +285,18 @@ ROW("an id without a route has no path")
 
 ROW("the file is a character device by its path and by its descriptor")
 {
-	struct stat by_path, by_fd;
+	struct stat by_path, by_fd, by_empty_path;
+	struct statx extended;
+	int fd = open_file();
 
 	must(!stat("/dev/infiniband/rdma_cm", &by_path));
-	must(!fstat(open_file(), &by_fd));
+	must(!fstat(fd, &by_fd));
+	must(!fstatat(fd, "", &by_empty_path, AT_EMPTY_PATH));
+	must(!statx(fd, "", AT_EMPTY_PATH, STATX_TYPE, &extended));
 	must(S_ISCHR(by_path.st_mode));
 	must(S_ISCHR(by_fd.st_mode));
+	must(S_ISCHR(by_empty_path.st_mode));
+	must(S_ISCHR(extended.stx_mode));
+	must(by_empty_path.st_rdev == by_fd.st_rdev);
+	must(makedev(extended.stx_rdev_major, extended.stx_rdev_minor) == by_fd.st_rdev);
 }

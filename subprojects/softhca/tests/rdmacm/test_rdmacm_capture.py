@@ -7,11 +7,11 @@ import struct
 import pytest
 
 from capturing import capturing, dissect, wireshark_agrees
+from emulator import HERE, THERE
 from installed import need, need_xclient
 
 pytestmark = pytest.mark.any_model
 
-HERE, THERE = "198.18.0.1", "198.18.1.1"
 LINKS = pytest.mark.parametrize("settings", [[], ["--link=ethernet"]])
 MESSAGES = {0x10: "REQ", 0x12: "REJ", 0x13: "REP", 0x14: "RTU", 0x15: "DREQ", 0x16: "DREP",
             0x17: "SIDR_REQ", 0x18: "SIDR_REP"}

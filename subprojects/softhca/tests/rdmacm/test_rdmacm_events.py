@@ -6,19 +6,22 @@ import errno
 import os
 import pathlib
 import random
+import signal
 import subprocess
 import threading
+import time
 
 import pytest
 
 import models
+from emulator import THERE
 from installed import need
 
 pytestmark = pytest.mark.any_model
 
 TALK = pathlib.Path(os.environ["RDMACM_TEST_PROGRAMS"]) / "rdmacm-talk"
 KILLS = int(os.environ.get("SOFTHCA_TEST_KILLS", "24"))
-THERE, PORT = "198.18.1.1", 7000
+PORT = 7000
 RESOLVED = ["ADDR_RESOLVED 0", "ROUTE_RESOLVED 0"]
 
 
@@ -166,22 +169,27 @@ def test_a_killed_clients_request_is_withdrawn(daemon, listen, connector):
 CONNECTED = ("REP_SENT", "REP_RCVD", "ESTABLISHED")
 
 
-def kill_one_of_two(daemon, finish, dice):
+def connected(ids, pid):
+    return any(i["pid"] == pid and i["connection"] in CONNECTED for i in ids)
+
+
+def kill_one_of_two(daemon, finish, dice, in_traffic):
     """The surviving side ends by itself, except a server that had no client yet."""
     server = daemon.start(["rping", "-s", "-a", THERE, "-C", "1000000"], host=1)
     daemon.until_listening()
     client = daemon.start(["rping", "-c", "-a", THERE, "-C", "1000000"], host=0)
     victim, other = dice.sample((server, client), 2)
-    try:
-        victim.wait(dice.uniform(0, 0.1))
-    except subprocess.TimeoutExpired:
-        pass
-    connected = any(i["pid"] == server.pid and i["connection"] in CONNECTED for i in daemon.ids())
+    if in_traffic:
+        daemon.until(lambda now: connected(now["cm_ids"], server.pid), "connection")
+    time.sleep(dice.uniform(0, 0.1))
+    stays = other is server and not connected(daemon.ids(), server.pid)
     victim.kill()
-    if other is server and not connected:
+    if stays:
         other.kill()
-    finish(victim)
-    finish(other)
+    status, said = finish(victim)
+    assert status == -signal.SIGKILL, said
+    status, said = finish(other)
+    assert status >= 0 or stays, said
     daemon.until_empty()
 
 
@@ -189,11 +197,11 @@ def test_a_program_killed_at_any_moment_leaves_nothing(daemon, finish):
     """The daemon keeps nothing of the killed programs, and does not grow."""
     need("rping")
     dice = random.Random(7)
-    for _ in range(max(KILLS // 6, 3)):
-        kill_one_of_two(daemon, finish, dice)
+    for number in range(max(KILLS // 6, 3)):
+        kill_one_of_two(daemon, finish, dice, number % 2)
     descriptors, memory = daemon.descriptors(), daemon.memory()
-    for _ in range(KILLS // 2):
-        kill_one_of_two(daemon, finish, dice)
+    for number in range(KILLS // 2):
+        kill_one_of_two(daemon, finish, dice, number % 2)
     # The connection of the last question may not be closed yet.
     daemon.until(lambda now: now <= descriptors, "descriptors given back", daemon.descriptors)
     assert daemon.memory() <= memory + daemon.slack(2048)

@@ -6,6 +6,9 @@ import pathlib
 
 import pytest
 
+from capturing import capturing
+from emulator import THERE
+
 pytestmark = pytest.mark.any_model
 
 PROGRAMS = pathlib.Path(os.environ["RDMACM_TEST_PROGRAMS"])
@@ -31,8 +34,18 @@ def test_each_row_holds_and_each_refusal_has_a_reason_in_the_trace(run, softhca,
     assert "GET_EVENT: EAGAIN" not in trace.read_text()
 
 
+def test_the_messages_have_the_retry_counts_that_a_peer_here_gets(daemon, finish):
+    """Another machine reads them."""
+    with capturing(daemon) as recording:
+        status, said = finish(daemon.start([PROGRAMS / "rdmacm-rows", "attributes", "at most 7"]))
+        assert status == 0, said
+    req, rep = [packet.payload[24:] for packet in recording.capture.packets[:2]]
+    assert (req[47] & 7, req[50] & 7, req[51] >> 3 & 1, req[43] & 1) == (7, 7, 1, 1)
+    assert (rep[27] >> 5, rep[27] >> 4 & 1, rep[26] & 1) == (7, 1, 1)
+
+
 def test_the_daemons_end_wakes_a_waiting_program(run, softhca, daemon, finish):
-    program = daemon.start([PROGRAMS / "rdmacm-talk", "listen", "198.18.1.1", 7000])
+    program = daemon.start([PROGRAMS / "rdmacm-talk", "listen", THERE, 7000])
     assert program.stdout.readline() == "listening\n"
     assert run([softhca, "stop"]).returncode == 0
     status, output = finish(program)

@@ -2,17 +2,15 @@
 """The distribution's own programs over librdmacm, unmodified, between two adapters.
 SOFTHCA_TEST_REPEAT (default 1): how often each must pass in a row."""
 
-import os
 import subprocess
 
 import pytest
 
+from emulator import HERE, THERE
 from installed import need, need_xclient, rdma_core_release
+from running import REPEAT
 
 pytestmark = pytest.mark.any_model
-
-REPEAT = int(os.environ.get("SOFTHCA_TEST_REPEAT", "1"))
-HERE, THERE = "198.18.0.1", "198.18.1.1"
 
 # server, client; {there} is the server's address, {here} the client's own.
 PROGRAMS = {
@@ -42,7 +40,7 @@ RUNS = [(name, *TWO_ADAPTERS) for name in PROGRAMS] + [
         (([], (None, None), "127.0.0.1", "127.0.0.1"), ["rping", "udaddy", "rdma_xserver-xrc"]),
         # The GIDs of the connection are those of the IP addresses.
         ((["--link=ethernet"], (1, 0), HERE, THERE), ["rping", "udaddy", "rdma_xserver-xrc"]),
-        (([], (1, 0), "fd00::198.18.0.1", "fd00::198.18.1.1"), ["rping", "rdma_server"]),
+        (([], (1, 0), f"fd00::{HERE}", f"fd00::{THERE}"), ["rping", "rdma_server"]),
         # From the second port of one adapter to the second one of the other.
         ((["--ports=2", "--address=192.0.2.1"], (1, 0), "192.0.2.2", "192.0.3.2"),
          ["rping", "udaddy"]),

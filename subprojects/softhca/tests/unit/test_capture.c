@@ -119,13 +119,20 @@ TEST(records_that_are_whole_are_known_by_their_length)
 {
 	const uint32_t record[5] = { 6, sizeof(record) };
 
+	uint64_t lost;
+
 	begin();
 	for (int i = 0; i < 3; i++)
 		assert_true(ring_put(ring, record, sizeof(record), 0));
-	assert_int_equal(ring_whole(ring, 100, 99), 100);
-	assert_int_equal(ring_whole(ring, 100, 159), 140);
-	assert_int_equal(ring_whole(ring, 100, 160), 160);
-	assert_int_equal(ring_whole(ring, 100, 1000), 160);
+	assert_int_equal(ring_whole(ring, 100, 99, 6, &lost), 100);
+	assert_int_equal(lost, 3);
+	assert_int_equal(ring_whole(ring, 100, 159, 6, &lost), 140);
+	assert_int_equal(lost, 1);
+	assert_int_equal(ring_whole(ring, 100, 159, 5, &lost), 140);
+	assert_int_equal(lost, 0);
+	assert_int_equal(ring_whole(ring, 100, 160, 6, &lost), 160);
+	assert_int_equal(ring_whole(ring, 100, 1000, 6, &lost), 160);
+	assert_int_equal(lost, 0);
 	end();
 }
 
@@ -173,18 +180,21 @@ static void capture_packets(int count, uint8_t opcode)
 static void read_blocks(char *types, uint32_t wanted, uint8_t block[256])
 {
 	uint32_t head[2], last;
+	uint64_t lost;
 
 	assert_int_equal(ring_write(ring, file), 0);
 	for (off_t at = 0; at < file_size(); at += head[1]) {
 		assert_int_equal(pread(file, head, sizeof(head), at), sizeof(head));
 		assert_int_equal(pread(file, &last, sizeof(last), at + head[1] - 4), sizeof(last));
 		assert_int_equal(last, head[1]);
+		assert_in_range(head[0] & 0xf, 0, 0xa);
 		*types++ = "0123456789a"[head[0] & 0xf];
 		if (head[0] == wanted)
 			assert_true(pread(file, block, 256, at) > 0);
 	}
 	*types = 0;
-	capture_close((uint64_t)file_size());
+	capture_close((uint64_t)file_size(), &lost);
+	assert_int_equal(lost, 0);
 	end();
 	machine_free(&machine);
 }

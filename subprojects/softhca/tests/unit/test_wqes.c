@@ -81,7 +81,7 @@ TEST(malformed_requests_are_refused)
 	refused_by(&connectx5, ROWS(bad_for_mlx5));
 }
 
-/* The first releases of libmlx5 asked for these. */
+/* The first releases of libmlx5 asked for completions of 128 bytes. */
 TEST(a_completion_of_128_bytes_names_the_srq_in_its_second_half)
 {
 	const struct cqe_format format = { 128, false, 0 };

@@ -12,7 +12,7 @@
 #include <sys/types.h>
 #include <infiniband/verbs.h>
 
-#include "../../../../abi/rc_masks.h"
+#include "../../mask_to.h"
 
 /* errno before each verb. No verb fails with it, so it shows whether errno was left alone. */
 #define ERRNO_MARK ENOMEDIUM

@@ -30,6 +30,7 @@ void *guarded(size_t size, int fill)
 	char *memory = pages + page - size;
 
 	must(guard_count < sizeof(guards) / sizeof(guards[0]));
+	must(size <= sizeof(guards[0].saved));
 	must(pages != MAP_FAILED && !mprotect(pages + page, page, PROT_NONE));
 	memset(memory - GUARD_BYTES, GUARD_FILL, GUARD_BYTES);
 	memset(memory, fill, size);

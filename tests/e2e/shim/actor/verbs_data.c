@@ -138,7 +138,6 @@ OPERATION(ack_event)
 {
 	struct ibv_async_event *event = guarded_input(&state->event, sizeof(*event));
 
-	(void)request;
 	CALL((ibv_ack_async_event(event), 0));
 }
 

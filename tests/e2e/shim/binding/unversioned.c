@@ -5,30 +5,22 @@
  * those verbs that the shim defines in another node. ibv_open_xrc_domain is not to be found.
  */
 
-#include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/time.h>
 #include <infiniband/verbs.h>
 
-#pragma weak ibv_open_xrc_domain
+#define PROGRAM "unversioned"
+#include "../../../holds.h"
 
-static void must(int fine, const char *what)
-{
-	if (fine)
-		return;
-	printf("unversioned: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
+#pragma weak ibv_open_xrc_domain
 
 static void on_srq(struct ibv_srq *srq)
 {
 	struct ibv_srq_attr attr = { .srq_limit = 1 };
 
-	must(!ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT), "ibv_modify_srq");
-	must(!ibv_query_srq(srq, &attr) && attr.srq_limit == 1, "ibv_query_srq");
+	HOLDS(!ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT));
+	HOLDS(!ibv_query_srq(srq, &attr) && attr.srq_limit == 1);
 }
 
 static void on_qp(struct ibv_qp *qp)
@@ -36,11 +28,9 @@ static void on_qp(struct ibv_qp *qp)
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
 	struct ibv_qp_init_attr init_attr;
 
-	must(!ibv_modify_qp(qp, &attr,
-			    IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
-	     "ibv_modify_qp");
-	must(!ibv_query_qp(qp, &attr, IBV_QP_STATE, &init_attr) && attr.qp_state == IBV_QPS_INIT,
-	     "ibv_query_qp");
+	HOLDS(!ibv_modify_qp(qp, &attr,
+			     IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS));
+	HOLDS(!ibv_query_qp(qp, &attr, IBV_QP_STATE, &init_attr) && attr.qp_state == IBV_QPS_INIT);
 }
 
 static void interrupt(int number)
@@ -58,9 +48,8 @@ static void events(struct ibv_context *context)
 	const struct sigaction action = { .sa_handler = interrupt };
 	struct ibv_async_event event = { .event_type = IBV_EVENT_PORT_ERR, .element.port_num = 1 };
 
-	must(!sigaction(SIGALRM, &action, NULL) && !setitimer(ITIMER_REAL, &every, NULL),
-	     "a timer");
-	must(ibv_get_async_event(context, &event) == -1 && errno == EINTR, "ibv_get_async_event");
+	HOLDS(!sigaction(SIGALRM, &action, NULL) && !setitimer(ITIMER_REAL, &every, NULL));
+	HOLDS(ibv_get_async_event(context, &event) == -1 && errno == EINTR);
 	ibv_ack_async_event(&event);
 }
 
@@ -77,13 +66,13 @@ int main(void)
 					 .cap = { .max_send_wr = 4, .max_send_sge = 1 } };
 	struct ibv_qp *qp = srq && cq ? ibv_create_qp(pd, &attr) : NULL;
 
-	must(qp != NULL, "ibv_create_qp or an object for it");
+	HOLDS(qp != NULL);
 	on_srq(srq);
 	on_qp(qp);
-	must(!ibv_destroy_qp(qp) && !ibv_destroy_srq(srq), "ibv_destroy_qp or ibv_destroy_srq");
+	HOLDS(!ibv_destroy_qp(qp) && !ibv_destroy_srq(srq));
 	events(context);
-	must(!ibv_close_device(context), "ibv_close_device");
-	must(!ibv_open_xrc_domain, "ibv_open_xrc_domain");
+	HOLDS(!ibv_close_device(context));
+	HOLDS(!ibv_open_xrc_domain);
 	puts("unversioned: done");
 	return 0;
 }

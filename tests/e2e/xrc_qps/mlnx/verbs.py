@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Writes the header of MLNX_OFED 2.x-4.x from OFED's. Of the members that programs with two-way QPs
 use, only those of XRC SRQs lie elsewhere: behind those that libibverbs wrote (contract 2.6).

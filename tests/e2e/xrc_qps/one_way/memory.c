@@ -15,17 +15,18 @@
 
 #define STACK_LIMIT 8192	/* bytes below the thread's function */
 #define PAINT 0x5a
+#define PAINTED 65536 /* bytes, more than any call may use */
 
 static void *create_on_painted_stack(void *unused)
 {
-	unsigned char *below = (unsigned char *)__builtin_frame_address(0) - 65536;
+	unsigned char *below = (unsigned char *)__builtin_frame_address(0) - PAINTED;
 	size_t clean = 0;
 
-	memset(below, PAINT, 65536 - 4096);
+	memset(below, PAINT, PAINTED - 4096);
 	end_receive_qp(self.domain, receive_qp(self.domain));
-	while (clean < 65536 && below[clean] == PAINT)
+	while (clean < PAINTED && below[clean] == PAINT)
 		clean++;
-	must(65536 - clean <= STACK_LIMIT);
+	must(PAINTED - clean <= STACK_LIMIT);
 	return unused;
 }
 

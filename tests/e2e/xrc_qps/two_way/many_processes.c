@@ -67,9 +67,13 @@ ROW("no two QPs that eight processes create at once share a number")
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		      0);
 	must(shared != MAP_FAILED);
-	for (int i = 0; i < PROCESSES; i++)
-		if (!fork())
+	for (int i = 0; i < PROCESSES; i++) {
+		pid_t pid = fork();
+
+		must(pid >= 0);
+		if (!pid)
 			process(i);
+	}
 	while (wait(&status) > 0)
 		must_eq(status, 0);
 	numbers = &shared->number[0][0];

@@ -158,6 +158,8 @@ ROW("a two-way QP delivers to another process's SRQ, under its visible number")
 
 	must(!socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends));
 	pid = fork();
+	must(pid >= 0);
+	close(ends[!!pid]); /* so a read fails if the other process has ended */
 	if (!pid)
 		neighbour(ends[1], fd);
 	side_close(&b);

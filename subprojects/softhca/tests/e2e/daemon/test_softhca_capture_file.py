@@ -4,6 +4,7 @@ when the disk is full or slow, and when the daemon ends."""
 
 import os
 import pathlib
+import re
 import signal
 import subprocess
 
@@ -57,6 +58,11 @@ def writer_of(path):
     return None
 
 
+def captured(done):
+    """The number that `softhca ctl capture --stop` gives of a capture that has ended early."""
+    return int(re.search(r"; (\d+) packets captured, ", done.stderr)[1])
+
+
 # ---- refusals ----
 
 def make_link(path):
@@ -71,11 +77,15 @@ def test_the_file_must_be_new(ctl, path, make):
     assert ctl("--stop").returncode == 1
 
 
-@pytest.mark.parametrize("words", [["--snap=127"], ["--snap=8193"], ["--snap=many"], ["--snap"],
-                                   ["--nonsense"], ["another"]])
-def test_wrong_words_are_refused(ctl, path, words):
-    done = ctl(path, *words)
-    assert done.returncode == 125 and "capture takes " in done.stderr
+@pytest.mark.parametrize("word, message", [
+    *((word, "capture takes --snap=BYTES, 128 to 8192") for word in (
+        "--snap=127", "--snap=8193", "--snap=many", "--snap")),
+    *((word, f"capture: {word}: unknown option") for word in ("--sn=128", "--nonsense", "--stop")),
+    ("another", "capture takes one file"),
+])
+def test_wrong_words_are_refused(ctl, path, word, message):
+    done = ctl(path, word)
+    assert done.returncode == 125 and message in done.stderr
     assert not path.exists()
 
 
@@ -87,7 +97,8 @@ def test_there_is_one_capture_at_a_time(ctl, path):
     assert done.returncode == 1 and "a capture runs already" in done.stderr
     assert not other.exists()
     assert ctl().stdout == "capturing, 0 packets so far, 0 more dropped\n"
-    assert ctl("--stop").stdout == "0 packets captured, 0 more dropped\n"
+    for words in (["--stop"], ["--stop"], []):
+        assert ctl(*words).stdout == "0 packets captured, 0 more dropped\n"
     assert ctl(other).returncode == 0
 
 
@@ -144,6 +155,7 @@ def test_the_writer_is_killed_in_the_midst_of_a_record(ctl, path, traffic):
     done = ctl("--stop")
     assert "the process that wrote the file was killed" in done.stderr
     assert whole.startswith(path.read_bytes()) and len(Capture(path).packets) > 1000
+    assert captured(done) == len(Capture(path).packets)
     path.unlink()
     assert ctl(path).returncode == 0
 
@@ -158,6 +170,7 @@ def test_a_full_disk_ends_the_capture(run, softhca, daemon, ctl, path):
     assert done.returncode == 1
     assert "the capture has ended early: File too large; " in done.stderr
     assert 40 < len(Capture(path).packets) < 200 and path.stat().st_size <= 100 * 1024
+    assert captured(done) == len(Capture(path).packets)
 
 
 def test_a_slow_disk_holds_up_no_program(run, daemon, ctl, path):

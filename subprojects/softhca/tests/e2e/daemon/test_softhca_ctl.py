@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """`softhca ctl` refuses wrong words with what is wrong, and changes nothing then."""
 
+import concurrent.futures
 import shlex
 
 import pytest
@@ -24,7 +25,8 @@ REFUSED = [
     ("set xrc", "set takes NAME=VALUE"),
     ("set xrc=maybe", "xrc is on or off, not 'maybe'"),
     ("set nap=0", "nap is a number from 1 to 1000, not '0'"),
-    ("set model=connectx5", "model=connectx5 can be set only when softhca starts"),
+    ("set model=connectx5", "model can be set only when softhca starts"),
+    ("set devices=99", "devices can be set only when softhca starts"),
     ("set xrcs=off", "unknown setting 'xrcs'"),
     ("fault D", "fault takes "),
     ("fault mlx9_0 drop 5%", "no device mlx9_0"),
@@ -59,7 +61,7 @@ REFUSED = [
     ("event D cq_err x", "'x' is not a number"),
     ("event D cq_err 77", "no CQ 77 on this device"),
     ("event D qp_fatal 77", "no QP 77 on this device"),
-    ("event D qp_fatal 4294967360", "'4294967360' is not a number"),
+    ("event D qp_fatal 4294967360", "'4294967360' is not a number up to 4294967295"),
     ("event D srq_err 77", "no SRQ 77 on this device"),
     ("event D device_fatal 1", "device_fatal takes no number"),
     ("event D port_err 2", "no port 2 on this device"),
@@ -99,6 +101,19 @@ def test_wrong_words_are_refused_and_change_nothing(daemon, run, softhca):
     "fault D seed 18446744073709551615", "set nap=1000"])
 def test_the_ends_of_a_range_are_taken(daemon, words):
     daemon.ask("ctl", *arguments(words))
+
+
+def test_the_state_of_a_port_is_never_empty(daemon):
+    """A program may read the file at any moment."""
+    state = daemon.directory / "sys/class/infiniband" / models.device(0) / "ports/1/state"
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        changes = pool.submit(lambda: [daemon.ask("ctl", "port", models.device(0), "1", way)
+                                       for _ in range(50) for way in ("down", "up")])
+        seen = set()
+        while not changes.done():
+            seen.add(state.read_text())
+        changes.result()
+    assert seen == {"4: ACTIVE\n", "1: DOWN\n"}
 
 
 def test_status_counts_the_opened_devices(daemon):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The command and its daemon: the daemon's directory, the users that it serves, its end, and what
-it leaves behind."""
+"""The daemon: its start, its directory, the users that it serves, its end, and what it leaves
+behind."""
 
 import concurrent.futures
 import errno
@@ -13,7 +13,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 import time
 
 import pytest
@@ -26,57 +25,15 @@ from waiting import process_state, stop, wait_for
 pytestmark = pytest.mark.any_model
 
 
-@pytest.fixture
-def place(monkeypatch):
-    """A directory for everything that softhca makes. Its name is short, because the names of
-    sockets must be short."""
-    with tempfile.TemporaryDirectory(prefix="softhca-test-", dir="/tmp") as directory:
-        monkeypatch.setenv("XDG_RUNTIME_DIR", directory)
-        monkeypatch.delenv("SOFTHCA_DIR", raising=False)
-        yield pathlib.Path(directory)
-
-
-@pytest.mark.parametrize("argv, status, message", [
-    ([], 125, "Commands:\n  run "),
-    (["frobnicate"], 125, "unknown command 'frobnicate'\n         try: softhca --help\n"),
-    (["help", "frobnicate"], 125, "unknown command 'frobnicate'"),
-    (["run"], 125, "no program given"),
-    (["run", "--devices=0", "true"], 125, "a number from 1 to 16"),
-    (["run", "--devices=2x", "true"], 125, "a number from 1 to 16"),
-    (["run", "--max_srq_wr=99999", "true"], 125, "a number from 1 to"),
-    (["run", "--model=connectx5", "--max_sge=31", "true"], 125, "max_sge is at most 30 on a"),
-    (["run", f"--trace={'x' * 300}", "true"], 125, "trace"),
-    (["run", "--xrc=maybe", "true"], 125, "on or off"),
-    (["run", "--nonsense=1", "true"], 125,
-     "softhca: run: --nonsense=1: unknown option\n         try: softhca run --help\n"),
-    (["run", "--devices"], 125, "run: --devices: its value is missing"),
-    (["run", "--devices", "true"], 125, "a number from 1 to 16, not 'true'"),
-    (["run", "--net=yes", "true"], 125, "run: --net=yes: it takes no value"),
-    (["run", "--", "/nonexistent/program"], 127, "No such file"),
-    (["run", "--", "/dev/null"], 126, "Permission denied"),
-    (["run", "--trace=/nonexistent/file", "true"], 125, "/nonexistent/file"),
-    (["start", "word"], 125, "start: word: unexpected argument"),
-    (["start", "--net"], 125, "start: --net: unknown option"),
-    (["status", "word"], 125, "status: word: unexpected argument"),
-    (["stop", "--devices=2"], 125, "stop: --devices=2: unknown option"),
-    (["ctl"], 125, "ctl: no command given"),
-    (["status"], 1, "; 'softhca start' starts one\n"),
-])
-def test_error_messages(run, softhca, place, argv, status, message):
-    done = run([softhca, *argv])
-    assert (done.returncode, done.stdout) == (status, "")
-    assert message in done.stderr
-    wait_for(lambda: not list(place.iterdir()), "empty directory")
-
-
 @pytest.mark.parametrize("begin, message", [
     (["bash", "-c", "ulimit -f 0; exec \"$@\"", "-"], "cannot start: File too large"),
+    (["bash", "-c", "ulimit -n 5; exec \"$@\"", "-"], "pipe: Too many open files"),
     (["strace", "-f", "-qq", "-o/dev/null", "-etrace=setsid", "-einject=setsid:signal=KILL"],
      "the daemon has ended without a word"),
     *((["strace", "-f", "-qq", "-o/dev/null", f"-einject={call}:error=EPERM"],
        f"softhca: {call}: Operation not permitted")
       for call in ("memfd_create", "process_vm_readv")),
-], ids=["file-size-limit", "killed", "memfd_create", "process_vm_readv"])
+], ids=["file-size-limit", "descriptors", "killed", "memfd_create", "process_vm_readv"])
 def test_a_daemon_that_does_not_start_is_reported(run, softhca, place, begin, message):
     if not shutil.which(begin[0]):
         pytest.skip(f"{begin[0]} is not installed")
@@ -84,55 +41,8 @@ def test_a_daemon_that_does_not_start_is_reported(run, softhca, place, begin, me
         done = run([*begin, softhca, *argv])
         assert (done.returncode, done.stdout) == (125, "")
         assert message in done.stderr
-
-
-@pytest.mark.parametrize("words, usage", [
-    *((words, "COMMAND [") for words in ("--help", "-h", "help", "help --help")),
-    *((words, "run [") for words in (
-        "run --help", "help run", "run --devices=1 --help", "run --devices 1 --help", "run -h")),
-    *((f"{command} --help", command) for command in ("start", "stop", "status", "ssh", "ctl")),
-    ("ctl objects --help", "ctl COMMAND ["),
-])
-def test_help_is_that_of_the_command_and_fits_80_columns(run, softhca, words, usage):
-    done = run([softhca, *words.split()])
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(f"usage: softhca {usage}")
-    assert [line for line in done.stdout.splitlines() if len(line) > 80] == []
-
-
-@pytest.mark.parametrize("words", [
-    "--devices 3 --ports=2", "--devices=3 --ports 2", "-devices 3 -ports=2"
-])
-def test_a_value_stands_behind_an_equals_sign_or_a_blank(run, softhca, place, words):
-    done = run([softhca, "run", *words.split(), "--", softhca, "status"])
-    assert (done.returncode, done.stderr) == (0, "") and "3 devices of 2 ports" in done.stdout
-
-
-def test_options_behind_the_program_are_its_own(run, softhca, place):
-    done = run([softhca, "run", "echo", "--help", "--devices=1"])
-    assert (done.returncode, done.stdout) == (0, "--help --devices=1\n")
-
-
-@pytest.mark.parametrize("where", [">/dev/full", ">&-"], ids=["full", "closed"])
-def test_lost_output_is_an_error(run, softhca, where):
-    commands = ["--help", "status", "ctl objects", "ctl counters"]
-    script = "".join(f'"$0" {words} {where}; echo "status $?"\n' for words in commands)
-    done = run([softhca, "run", "sh", "-c", script, softhca])
-    assert done.stdout == "status 125\n" * len(commands)
-    assert done.stderr.count("softhca: standard output: ") == len(commands)
-
-
-@pytest.mark.parametrize("option", ["--version", "-V"])
-def test_version(run, softhca, option):
-    assert run([softhca, option]).stdout.split() == ["softhca", os.environ["SOFTHCA_TEST_VERSION"]]
-
-
-def test_an_option_overrides_the_model_of_the_environment(run, softhca, place):
-    listed = run([softhca, "run", "--model=connectx5", "--", "ibv_devices"],
-                 env={"SOFTHCA_MODEL": "connectx3"}).stdout
-    assert "mlx5_0" in listed and "mlx4_0" not in listed
-    done = run([softhca, "run", "--", "true"], env={"SOFTHCA_MODEL": "connectx9"})
-    assert done.returncode == 125 and "connectx3 connectx5" in done.stderr
+        # The next run removes what a kill has left.
+        assert "without a word" in message or not list(place.iterdir())
 
 
 def test_run_becomes_the_program(run, softhca, place):
@@ -243,6 +153,20 @@ def test_the_next_run_removes_what_a_killed_daemon_left(run, softhca, place):
     wait_for(lambda: not list(place.iterdir()), "empty directory")
 
 
+@pytest.mark.parametrize("age, names, stay", [
+    (3600, [], False), (3600, ["lock.new"], False), (0, ["lock.new"], True),
+    (3600, ["lock.new", "letter"], True)])
+def test_the_next_run_removes_what_an_early_kill_left(run, softhca, place, age, names, stay):
+    """The run had no lock yet."""
+    left = place / "softhca-run-killed"
+    left.mkdir(mode=0o700)
+    for name in names:
+        (left / name).touch()
+    os.utime(left, (time.time() - age,) * 2)
+    assert run([softhca, "run", "--", "true"]).returncode == 0
+    assert left.exists() == stay
+
+
 def stays(run, softhca, directory):
     """The daemon has done what came before this call, and is still there."""
     for _ in range(2):
@@ -346,6 +270,40 @@ def test_foreign_files_in_the_directory_stay(run, softhca, place):
     assert [p.name for p in (place / "softhca").iterdir()] == ["letter"]
 
 
+@pytest.mark.parametrize("lock", [None, "", "mine"])
+@pytest.mark.parametrize("entry", ["sys", "dev", "socket", "preload", "lock.new"])
+def test_a_directory_with_files_under_a_daemons_names_is_refused(run, softhca, place, entry, lock):
+    """As SOFTHCA_DIR=$HOME with ~/dev. Nothing in it is changed."""
+    (place / "softhca" / entry).mkdir(mode=0o700, parents=True)
+    (place / "softhca").chmod(0o700)
+    (place / "softhca" / entry / "letter").write_text("mine")
+    if lock is not None:
+        (place / "softhca" / "lock").write_text(lock)
+    before = sorted(place.rglob("*"))
+    began = time.monotonic()
+    done = run([softhca, "start"])
+    assert time.monotonic() - began < 10
+    assert sorted(place.rglob("*")) == before
+    assert (done.returncode, done.stdout) == (125, "")
+    assert done.stderr == (f"softhca: {place}/softhca: no daemon has left '{entry}' there: remove it, or name another "
+                           "directory with SOFTHCA_DIR\n")
+
+
+def test_a_lock_of_another_program_is_refused(run, softhca, place):
+    (place / "softhca").mkdir(mode=0o700)
+    (place / "softhca" / "lock").write_text("mine")
+    assert "no daemon has left 'lock' there" in run([softhca, "start"]).stderr
+    assert (place / "softhca" / "lock").read_text() == "mine"
+
+
+def test_a_start_that_was_killed_early_is_taken_over(run, softhca, place):
+    """It has not marked its lock, and has made nothing else."""
+    (place / "softhca").mkdir(mode=0o700)
+    (place / "softhca" / "lock").touch(mode=0o600)
+    assert run([softhca, "start"]).returncode == 0
+    assert run([softhca, "stop"]).returncode == 0 and not list(place.iterdir())
+
+
 @pytest.mark.parametrize("variable, directory", [("SOFTHCA_DIR", "/tmp/" + "x" * 100),
                                                  ("XDG_RUNTIME_DIR", "/tmp/" + "x" * 100),
                                                  ("SOFTHCA_DIR", "here")])
@@ -364,17 +322,6 @@ def test_run_with_closed_descriptors(run, softhca, place):
     done = run(["sh", "-c", f'exec "{softhca}" run -- ls -1 /proc/self/fd <&- 2>&-'])
     assert done.returncode == 0
     assert "2" not in done.stdout.split()
-
-
-@pytest.fixture
-def as_nobody(run, softhca):
-    """The arguments that start a command as a user without privileges."""
-    if os.geteuid() != 0:
-        pytest.skip("only root can become another user")
-    command = ["setpriv", "--reuid=65534", "--clear-groups"]
-    if run([*command, "test", "-x", softhca]).returncode:
-        pytest.skip("the build is out of another user's reach")
-    return command
 
 
 def test_unreachable_client_is_told_why(run, softhca, place, as_nobody):
@@ -419,11 +366,9 @@ def test_idle_daemon_sleeps(daemon):
     assert sleeps(3)
 
 
-def test_settings_can_be_changed_later(run, softhca, daemon):
+def test_settings_can_be_changed_later(daemon):
     daemon.ask("ctl", "set", "open_qp=off")
     assert "open_qp=off" in daemon.status()
-    refused = run([softhca, "ctl", "set", "devices=5"], env={"LD_PRELOAD": ""})
-    assert refused.returncode == 1 and "only when softhca starts" in refused.stderr
 
 
 @pytest.mark.on_model("connectx3", "connectx5")  # their commands differ

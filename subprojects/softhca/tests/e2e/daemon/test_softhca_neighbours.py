@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from built import PROGRAMS
+from installed import need
 
 pytestmark = [
     pytest.mark.any_model,
@@ -38,3 +39,15 @@ def test_another_preloaded_library(below, library, order):
                 f'export LD_PRELOAD={ORDERS[order]}; ibv_devinfo && {lstat} && exec "$@"', found[0],
                 PROGRAMS / "softhca-memory", "stack of a thread").stdout
     assert "PORT_ACTIVE" in out and "ok the stack of a thread" in out, out
+
+
+@pytest.mark.parametrize("words", ["fakeroot softhca run", "fakeroot softhca run --net --",
+                                   "softhca run fakeroot"])
+def test_below_fakeroot_the_user_stays_the_user(run, softhca, request, words):
+    """To the C library everybody is root there."""
+    need("fakeroot", "ibv_devinfo")
+    user = [] if os.geteuid() else request.getfixturevalue("as_nobody")
+    if "--net" in words and run([*user, softhca, "run", "--net", "--", "true"]).returncode:
+        pytest.skip("this system allows no network namespaces")
+    command = [softhca if word == "softhca" else word for word in words.split()]
+    assert "PORT_ACTIVE" in run([*user, *command, "ibv_devinfo"]).stdout

@@ -9,6 +9,7 @@ import pytest
 
 import models
 from built import holding, sharing
+from emulator import THERE
 from installed import need
 from pairs import pair_command
 
@@ -33,7 +34,7 @@ def rdma(run, daemon):
 
 @pytest.fixture
 def holder(daemon):
-    """A program with objects of every kind. 400 QPs, which do not fit into one message, have an SRQ."""
+    """A program with objects of every kind. 400 QPs have an SRQ: too many for one message."""
     with holding(daemon, "400") as program:
         yield program
 
@@ -108,7 +109,7 @@ def test_an_opened_handle_is_no_qp(daemon, rdma):
 def test_rdma_res_shows_the_ends_of_a_connection_on_their_adapters(daemon, rdma):
     """A listener and both ends of a connection, each on its adapter."""
     need("rping")
-    words = ["-a", "198.18.1.1", "-C", "1000000"]
+    words = ["-a", THERE, "-C", "1000000"]
     with daemon.start(["rping", "-s", *words], host=1) as server:
         daemon.until_listening()
         with daemon.start(["rping", "-c", *words], host=0) as client:

@@ -48,6 +48,7 @@ FOUND = {
     f"basename $(readlink {ADAPTERS}/ADAPTER/device/driver)": ["DRIVER_core"],
     f"cat {PCI}/vendor /sys/bus/pci/devices/5000:00:01.0/vendor": ["0x15b3"] * 2,
     "realpath /sys/class/pci_bus/5000:00/../../5000:00:01.0": [PCI],
+    "for d in module bus/pci class/pci_bus; do ls /sys/$d >1; ls /sys/$d/ | cmp - 1; done": [],
     "ls -d /sys/bus/pci/devices/5000*": [
         "/sys/bus/pci/devices/5000:00:00.0", "/sys/bus/pci/devices/5000:00:01.0"],
     "cat /sys/class/infiniband_verbs/uverbs1/dev /sys/class/misc/rdma_cm/dev":
@@ -106,6 +107,18 @@ def test_python_finds_the_adapters(below, tmp_path):
                                         "/sys/devices/pci5000:00",
                                         ". gid_attrs gid_attrs/types gids pkeys", "1: CA",
                                         "/dev/infiniband"]
+
+
+def test_programs_with_fortify_find_the_adapters(below):
+    """Functions that they call in place of readlink() and readlinkat()."""
+    done = below([], SYSTEM_PYTHON, "-c", """
+import ctypes, sys
+libc, path, room = ctypes.CDLL(None), sys.argv[1].encode(), ctypes.create_string_buffer(4096)
+for function, directory in ((libc.__readlink_chk, []), (libc.__readlinkat_chk, [-100])):
+    size = ctypes.c_size_t(len(room))
+    print(room[:function(*directory, path, room, size, size)].decode())
+""", f"{ADAPTERS}/{models.device(1)}")
+    assert done.stdout.split() == [f"../../devices/pci5000:00/5000:00:01.0/infiniband/{models.device(1)}"] * 2
 
 
 def test_the_pci_device_has_what_nccl_and_ucx_read(below):

@@ -118,11 +118,12 @@ static void leave_wait(int number)
 	ualarm(20, 0);
 }
 
-static void *sleep_beside(void *unused)
+static void *sleep_beside(void *thread)
 {
+	*(atomic_int *)thread = gettid();
 	for (;;)
 		pause();
-	return unused;
+	return NULL;
 }
 
 /* How many alarms go to the other thread while JUMPS leave a wait. */
@@ -152,11 +153,13 @@ static int strays_of_waits(struct ibv_comp_channel *channel)
 ROW("an alarm leaves a wait for an event while another thread sleeps")
 {
 	struct host *host = rig_host(0);
+	atomic_int sleeper = 0;
 	int tries = 5;
 	pthread_t thread;
 
-	must_eq(pthread_create(&thread, NULL, sleep_beside, NULL), 0);
-	usleep(10000); /* so that it sleeps */
+	must_eq(pthread_create(&thread, NULL, sleep_beside, &sleeper), 0);
+	while (!sleeper || thread_state(sleeper) != 'S')
+		usleep(1000);
 	must(signal(SIGALRM, leave_wait) != SIG_ERR);
 	while (strays_of_waits(host->channel) > 1)
 		must(--tries);

@@ -17,20 +17,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LENGTH	  16384u
-#define RIGHTS	  (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
-		   IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
+#define LENGTH 16384u
 #define FIRST	  0x1122334455667788ull
 
 /* ---- messages whose bytes are compared ---- */
-
-/* From now on the buffer of @host is the @LENGTH bytes at @at. */
-static void use_memory(struct host *host, uint8_t *at)
-{
-	must_eq(ibv_dereg_mr(host->mr), 0);
-	host->buffer = at;
-	host->mr = MADE(ibv_reg_mr(host->pd, at, LENGTH, RIGHTS));
-}
 
 static void must_arrive(const struct pair *pair, enum ibv_wr_opcode opcode)
 {
@@ -95,8 +85,8 @@ static struct pair memory_must_carry(uint8_t *at)
 {
 	struct pair pair = pair_up(IBV_QPT_RC);
 
-	use_memory(pair.a, at);
-	use_memory(pair.b, at + LENGTH);
+	rig_use(pair.a, at, LENGTH);
+	rig_use(pair.b, at + LENGTH, LENGTH);
 	must_carry(&pair);
 	return pair;
 }
@@ -272,7 +262,7 @@ ROW("MAP_FIXED over a part of a buffer")
 
 	must(mmap(at + 4096, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
 		  -1, 0) == at + 4096);
-	use_memory(pair.a, at);
+	rig_use(pair.a, at, LENGTH);
 	must_carry(&pair);
 }
 
@@ -283,7 +273,7 @@ ROW("mremap of a buffer")
 
 	moved = mremap(at, LENGTH, 64 * LENGTH, MREMAP_MAYMOVE);
 	must(moved != MAP_FAILED);
-	use_memory(pair.a, moved);
+	rig_use(pair.a, moved, LENGTH);
 	must_carry(&pair);
 }
 

@@ -244,8 +244,11 @@ ROW("an SRQ that is destroyed midway fails the target")
 	rig_must_be_quiet(pair.b->cq, 5);
 }
 
-/* The first of two requests has begun: it waits for a receive. */
-ROW("a QP in SQD ends what it has begun, and begins nothing")
+/*
+ * Its first end has messages, is in SQD, and is to tell its end. The first message has begun: it
+ * waits for a receive.
+ */
+static struct pair draining_pair(int messages)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_SQD, .en_sqd_async_notify = 1 };
 	struct pair pair = pair_up(IBV_QPT_RC);
@@ -253,18 +256,25 @@ ROW("a QP in SQD ends what it has begun, and begins nothing")
 
 	if (!emulated_drains())
 		row_skip("this adapter has no SQD");
-	must_eq(rig_post(pair.qa, &wr), 0);
-	must_eq(rig_post(pair.qa, &wr), 0);
+	while (messages--)
+		must_eq(rig_post(pair.qa, &wr), 0);
 	rig_must_be_quiet(pair.a->cq, 20);
 	must_eq(ibv_modify_qp(pair.qa, &attr, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY), 0);
+	return pair;
+}
+
+ROW("a QP in SQD ends what it has begun, and begins nothing")
+{
+	struct pair pair = draining_pair(2);
+
 	must_eq(rig_attr(pair.qa).sq_draining, 1);
 	pair_must_receive(&pair, 2);
-	rig_must_complete(pair.a->cq, wr.wr_id, IBV_WC_SUCCESS);
+	rig_must_complete(pair.a->cq, 77, IBV_WC_SUCCESS);
 	rig_must_hear(pair.a, IBV_EVENT_SQ_DRAINED, pair.qa);
 	must_eq(rig_attr(pair.qa).sq_draining, 0);
 	rig_must_be_quiet(pair.a->cq, 20);
 	must_eq(rig_to_state(pair.qa, IBV_QPS_RTS), 0);
-	rig_must_complete(pair.a->cq, wr.wr_id, IBV_WC_SUCCESS);
+	rig_must_complete(pair.a->cq, 77, IBV_WC_SUCCESS);
 }
 
 #define LONGER (64u << 20) /* than what the emulator moves before it executes a command */
@@ -296,6 +306,32 @@ ROW("a QP in SQD ends a long message that it has begun")
 		rig_must_hear(pair.a, IBV_EVENT_SQ_DRAINED, pair.qa);
 		must_eq(rig_attr(pair.qa).sq_draining, 0);
 		must_eq(rig_to_state(pair.qa, IBV_QPS_RTS), 0);
+	}
+}
+
+ROW("a QP that left SQD before its end tells nothing when it comes there again")
+{
+	struct pair pair = draining_pair(1);
+
+	must_eq(rig_to_state(pair.qa, IBV_QPS_RTS), 0);
+	must_eq(rig_to_state(pair.qa, IBV_QPS_SQD), 0);
+	pair_must_receive(&pair, 1);
+	rig_must_hear_nothing(pair.a->ctx, 20);
+}
+
+ROW("a QP that was reset in SQD tells nothing when it comes there again")
+{
+	static const enum ibv_qp_state ends[] = { IBV_QPS_ERR, IBV_QPS_RESET };
+
+	for (int i = 0; i < 2; i++) {
+		struct pair pair = draining_pair(1);
+		const struct rig_link link = rig_link_to(pair.qb->qp_num, pair.b->lid);
+
+		must_eq(rig_to_state(pair.qa, ends[i]), 0);
+		must_eq(rig_to_state(pair.qa, IBV_QPS_RESET), 0);
+		must_eq(rig_bring_up(pair.qa, &link), 0);
+		must_eq(rig_to_state(pair.qa, IBV_QPS_SQD), 0);
+		rig_must_hear_nothing(pair.a->ctx, 20);
 	}
 }
 

@@ -9,7 +9,7 @@ import pytest
 import models
 from built import PROGRAMS
 from installed import need
-from pairs import REPEAT
+from running import REPEAT
 
 pytestmark = pytest.mark.any_model
 

@@ -4,6 +4,7 @@ use its parent's context."""
 
 import os
 import random
+import signal
 import time
 
 import pytest
@@ -41,7 +42,8 @@ def kill_all(procs):
     for proc in procs:
         proc.kill()
     for proc in procs:
-        proc.communicate()
+        said = proc.communicate()[0]
+        assert proc.returncode == -signal.SIGKILL, said
 
 
 def ready(daemon, *words):

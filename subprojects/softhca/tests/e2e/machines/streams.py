@@ -17,7 +17,7 @@ def rows(machines, name="once"):
 def streaming(machines):
     """The Popens of both ends of a stream that is under way."""
     one, two = machines
-    env = {"ACROSS_SERVER": one.address, "ACROSS_ENDLESS": "yes"}
+    env = {"ACROSS_SERVER": one.address}
     ends = [machine.start([ACROSS, "endless"], env=env) for machine in machines]
     for end in ends:
         assert end.stdout.readline() == "streaming\n", end.communicate()

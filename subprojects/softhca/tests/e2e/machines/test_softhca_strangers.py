@@ -44,7 +44,7 @@ def test_a_second_run_waits_no_longer_than_it_says(build):
     """It takes over from the first one, which has waited in vain."""
     one, _ = build(2)
     run = [one.softhca, "run", *one.options("--machines_wait=6"), "--", "true"]
-    with one.running(run, env={"LD_PRELOAD": ""}) as first:
+    with one.started(run, env={"LD_PRELOAD": ""}) as first:
         time.sleep(0.5)
         begin = time.monotonic()
         second = one.inside(run, env={"LD_PRELOAD": ""})
@@ -148,7 +148,7 @@ def test_a_key_is_made_once_and_only_for_its_owner(build, in_memory):
 @contextlib.contextmanager
 def listener(machine):
     script = f"import socket; s = socket.create_server(('{machine.address}', {PORT})); input()"
-    with machine.running(["/usr/bin/python3", "-c", script], stdin=subprocess.PIPE):
+    with machine.started(["/usr/bin/python3", "-c", script], stdin=subprocess.PIPE):
         machine.wait_for_listener(PORT)
         yield
 
@@ -232,7 +232,7 @@ def test_strangers_at_the_port_hinder_nobody(build):
     program = PROGRAMS / "softhca-across"
     starting = one.start_daemon()
     one.wait_for_listener(PORT)
-    with two.running(["/usr/bin/python3", "-c", ENEMY, one.address, PORT],
+    with two.started(["/usr/bin/python3", "-c", ENEMY, one.address, PORT],
                      stdin=subprocess.PIPE) as enemy:
         assert enemy.stdout.readline() == "ready\n", enemy.communicate()
         late = two.start_daemon()
@@ -282,8 +282,8 @@ for _ in range(20):
 def streams_in_spite(one, two, relay, *words):
     """One connection of theirs has no retries (across.c)."""
     command = [PROGRAMS / "softhca-across", "5000"], {"ACROSS_SERVER": one.address}
-    with two.running(command[0], env=command[1]) as end:
-        with one.running(command[0], env=command[1]) as other:
+    with two.started(command[0], env=command[1]) as end:
+        with one.started(command[0], env=command[1]) as other:
             relay.must("/usr/bin/python3", "-c", RELAY, PORT, *words)
             assert [e.communicate(timeout=60)[0][:3] for e in (end, other)] == 2 * ["ok "]
 

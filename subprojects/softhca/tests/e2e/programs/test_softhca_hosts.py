@@ -2,6 +2,7 @@
 """Every adapter is a host. SOFTHCA_HOST, or the rank in an MPI job, decides which adapters a
 program sees."""
 
+import os
 import pathlib
 import re
 import tempfile
@@ -63,6 +64,7 @@ def test_ranks_are_dealt_to_the_hosts_in_turn(seen):
 def test_softhca_host_in_the_environment_is_kept(seen):
     assert seen("--hosts=2", env={"PMI_RANK": "1",
                                   "SOFTHCA_HOST": models.device(0)}) == [models.device(0)]
+    assert seen("--hosts=2", env={"PMI_RANK": "1", "SOFTHCA_HOST": ""}) == [models.device(1)]
     assert len(seen("--hosts=2")) == 2, "without a rank"
 
 
@@ -128,6 +130,25 @@ def test_ssh_without_namespaces(run, ssh, host):
     assert (done.returncode, done.stdout) == (0, models.device(1) + "\n"), done
 
 
+@pytest.fixture
+def unmapped():
+    """The arguments that start a command which gets a user namespace, but no map of users in it, as
+    by AppArmor of Ubuntu 24.04."""
+    need("setpriv", "strace")
+    inject = ["strace", "-f", "-qq", "-o/dev/null", "-P/proc/self/uid_map", "-etrace=openat",
+              "-einject=openat:error=EPERM"]
+    return [*([] if os.geteuid() else ["setpriv", "--bounding-set=-sys_admin"]), *inject]
+
+
+def test_ssh_without_a_map_of_users(run, ssh, host, unmapped):
+    """The command runs as the user, and not as nobody in a namespace without users."""
+    if run([*unmapped, "unshare", "-U", "true"]).returncode != 0:
+        pytest.skip("this system allows no user namespaces")
+    assert run([*unmapped, "unshare", "-Ur", "true"]).returncode != 0
+    done = ssh(host, "id", "-u", prefix=unmapped)
+    assert (done.returncode, done.stdout) == (0, f"{os.geteuid()}\n"), done
+
+
 @pytest.mark.parametrize("shell, name", [("/bin/bash", "bash"), ("/usr/sbin/nologin", "sh"),
                                          ("/missing", "sh")])
 def test_ssh_runs_the_users_shell(run, softhca, tmp_path, host, shell, name):
@@ -180,10 +201,11 @@ def test_programs_reach_a_host_by_its_name(below, host):
     assert out.split() == ["True", "True", "False", "False", "False", "False"]
 
 
-def test_the_connection_manager_knows_the_names(below, host):
+def test_the_connection_manager_knows_the_names(below, softhca, host):
     need("rping")
-    below([], "sh", "-c", f"SOFTHCA_HOST={models.device(1)} rping -s -C 1 & sleep 1; "
-          f"SOFTHCA_HOST={models.device(0)} rping -c -a {host} -C 1 && wait")
+    below([], "sh", "-c", f"SOFTHCA_HOST={models.device(1)} rping -s -C 1 & server=$!; "
+          f"until {softhca} ctl objects | grep -q LISTEN; do kill -0 $server || exit; done; "
+          f"SOFTHCA_HOST={models.device(0)} rping -c -a {host} -C 1 && wait $server")
 
 
 # ---- what ssh refuses ----

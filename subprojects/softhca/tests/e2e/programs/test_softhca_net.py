@@ -10,6 +10,7 @@ import sys
 import pytest
 
 import models
+from emulator import HERE, THERE
 from installed import need
 
 pytestmark = pytest.mark.any_model
@@ -59,15 +60,15 @@ def net(run, softhca, request):
 def test_the_interfaces_have_the_addresses_of_the_ports(net, link):
     """The interfaces have the addresses of the ports and no others, and the user is the same."""
     has_ipv6 = os.path.exists("/proc/sys/net/ipv6/conf/lo")
-    words = ["127.0.0.1", "198.18.0.1", "198.18.1.1"]
+    words = ["127.0.0.1", HERE, THERE]
     done = net(f"--link={link}", "--devices=2", "--", sys.executable, "-c", BIND, *words,
-               *(["::1", "fd00::198.18.1.1"] if has_ipv6 else []))
+               *(["::1", f"fd00::{THERE}"] if has_ipv6 else []))
     assert (done.returncode, done.stdout.split()) == (0, [str(os.getuid()), str(os.getgid())]), done
 
 
 def test_udpong(net):
     need("udpong")
-    done = net("--", "sh", "-c", UDPONG.format(server="198.18.1.1"))
+    done = net("--", "sh", "-c", UDPONG.format(server=THERE))
     assert done.returncode == 0 and "custom" in done.stdout, done
 
 

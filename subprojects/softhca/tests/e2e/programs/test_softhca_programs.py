@@ -11,8 +11,8 @@ import pytest
 
 import models
 from installed import need, need_domain_files
-from pairs import LISTENING, REPEAT
-from running import free_port
+from pairs import LISTENING
+from running import REPEAT, free_port
 
 # 150 exchanges fill each ring of 50 three times. The default is 1,000, and in ibv_srq_pingpong
 # 1,000 for each of 16 QPs.

@@ -69,6 +69,8 @@ void nl_end_message(struct nl *nl)
 {
 	while (nl->depth)
 		nl_end(nl);
+	if (nl->failed)
+		return;
 	fwrite(nl->bytes, 1, nl->length, nl->out);
 	nl->length = 0;
 	nl->messages++;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Writes netlink messages. If one becomes too long, the whole answer is lost. */
-#ifndef SOFTHCA_CONTROL_NL_H
-#define SOFTHCA_CONTROL_NL_H
+#ifndef SOFTHCA_NL_H
+#define SOFTHCA_NL_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ void nl_message(struct nl *nl, uint16_t type, uint16_t flags, uint32_t seq);
 /* Begins an attribute that contains others; nl_end() ends the one that was begun last. */
 void nl_nest(struct nl *nl, uint16_t attribute);
 void nl_end(struct nl *nl);
-/* Ends the message, with all that is open in it. */
+/* Ends the message, with all that is open in it. One that has @failed is not written. */
 void nl_end_message(struct nl *nl);
 
 void nl_attribute(struct nl *nl, uint16_t attribute, const void *bytes, size_t length);

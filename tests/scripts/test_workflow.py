@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""A forge's workflows only call the scripts that .ci/run calls. actionlint accepts them, where it is installed."""
+"""A forge's workflows only call the scripts that .ci/run calls. actionlint, where it is installed,
+accepts them."""
 
 import os
 import pathlib

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Lists RDMA devices in a process of its own, which loads libibverbs. */
 #include "devices.h"
-#include "aside.h"
+#include <tools/aside/aside.h>
 #include <tools/text/json.h>
 #include <tools/text/memory.h>
 
@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -16,6 +17,7 @@
 #include <infiniband/verbs.h>
 
 #define TIMEOUT_SECONDS 15
+#define NOT_LOADED 255 /* exit status; others are errno */
 
 /* QP numbers have 24 bits, so a kernel that has the command answers EINVAL. */
 #define NO_QP_NUM 0xffffffffu
@@ -34,13 +36,13 @@ static struct {
 static bool load(const char *library)
 {
 	void *handle = dlopen(library, RTLD_NOW);
+	bool complete = handle;
 
-	if (!handle)
-		return false;
-#define X(name) verbs.name = (__typeof__(verbs.name))dlsym(handle, "ibv_" #name);
+#define X(name) \
+	complete = complete && (verbs.name = (__typeof__(verbs.name))dlsym(handle, "ibv_" #name));
 	VERBS(X)
 #undef X
-	return verbs.get_device_list && verbs.open_device;
+	return complete;
 }
 
 static bool has_open_qp(struct ibv_context *context)
@@ -98,7 +100,7 @@ static void describe(struct ibv_device *ibv_device, struct device *device)
 	verbs.close_device(context);
 }
 
-/* Writes each device to standard output. @library: its path or name. 0 or errno. */
+/* Writes each device, and returns 0 or errno. If @library does not load: why, and NOT_LOADED. */
 static int write_devices(const void *library)
 {
 	int count = 0, out = dup(STDOUT_FILENO);
@@ -107,13 +109,16 @@ static int write_devices(const void *library)
 	/* A driver's own output must not get among the devices. */
 	dup2(STDERR_FILENO, STDOUT_FILENO);
 	if (!load(library))
-		return ENOENT;
+		return dprintf(out, "%s", dlerror()) < 0 ? errno : NOT_LOADED;
+	errno = 0;
 	list = verbs.get_device_list(&count);
+	if (!list && errno != ENOSYS)	/* without kernel support there are no devices */
+		return errno;
 	for (int i = 0; list && i < count; i++) {
 		struct device device = { 0 };
 
 		describe(list[i], &device);
-		/* A struct is smaller than PIPE_BUF, so the write is not split. */
+		_Static_assert(sizeof(device) <= PIPE_BUF, "the write is not split");
 		if (write(out, &device, sizeof(device)) < 0)
 			return errno;
 	}
@@ -124,17 +129,19 @@ const char *devices_read(const char *library, struct device_list *list)
 {
 	const struct aside aside = { .prepare = write_devices, .context = library };
 	struct aside_result result;
+	bool unloaded;
 
 	list->device = (void *)aside_output(&aside, TIMEOUT_SECONDS * 1000, &result);
-	list->count = result.size / sizeof(list->device[0]);
+	unloaded = result.status == W_EXITCODE(NOT_LOADED, 0);
+	list->count = unloaded ? 0 : result.size / sizeof(list->device[0]);
 	if (result.err == -ETIMEDOUT)
 		return format_string("a driver did not answer within %d s", TIMEOUT_SECONDS);
 	if (result.err)
 		return strerror(-result.err);
 	if (!WIFEXITED(result.status))
 		return "a driver crashed";
-	if (WEXITSTATUS(result.status) == ENOENT)
-		return format_string("%s cannot be loaded", library);
+	if (unloaded)
+		return (char *)list->device;
 	return result.status ? strerror(WEXITSTATUS(result.status)) : NULL;
 }
 
@@ -204,8 +211,13 @@ void devices_print_json(struct json *json, const struct device_list *list)
 		json_string(json, "firmware", device->firmware);
 		json_bool(json, "opened", device->opened);
 		json_string(json, "error", device->err ? strerror(device->err) : NULL);
-		json_bool(json, "xrc", device->xrc);
-		json_bool(json, "open_qp", device->open_qp);
+		if (device->err) {
+			json_string(json, "xrc", NULL);
+			json_string(json, "open_qp", NULL);
+		} else {
+			json_bool(json, "xrc", device->xrc);
+			json_bool(json, "open_qp", device->open_qp);
+		}
 		print_ports_json(json, device);
 		json_close(json, '}');
 	}

@@ -9,11 +9,11 @@ import pytest
 
 @pytest.fixture
 def checked(tmp_path, run, source_root, shell_script):
-    """checked(status, *words, mpis, rdma_cores, mutation): runs the script with the words, where
-    each step succeeds, but `run-tests --i386` and the mutations exit with this status, and valgrind
-    is not installed."""
+    """checked(status, *words, mpis, rdma_cores, mutation, day): runs the script with the words.
+    `run-tests --i386` exits with @status, the mutations with @mutation, try-builds with 77; the
+    other steps succeed. meson skips "softhca speed", and valgrind is not installed."""
 
-    def _checked(status, *words, mpis="", rdma_cores="", mutation=0):
+    def _checked(status, *words, mpis="", rdma_cores="", mutation=0, day=""):
         (tmp_path / "bin").mkdir()
         for tool in ("bash", "date", "dirname", "sed", "sh"):
             (tmp_path / "bin" / tool).symlink_to(shutil.which(tool))
@@ -27,13 +27,15 @@ def checked(tmp_path, run, source_root, shell_script):
                 "scripts/try-ci": ":",
                 "scripts/try-documents": "echo the documents",
                 "scripts/try-mpi": 'echo "MPI $*"',
-                "scripts/deps.sh": "deps_wish() { :; }\ndeps_meson() { :; }",
+                "scripts/deps.sh": "deps_wish() { :; }\ndeps_meson() { echo \"meson $*\"\n"
+                                   "case $6 in softhca*) echo ' 1/2 softhca speed  SKIP  0.1s'; esac; }",
                 "scripts/fresh.sh": "fresh_own_suite() { echo sid; }",
         }.items():
             shell_script(name, body)
         shutil.copy(source_root / "scripts" / "usage.sh", tmp_path / "scripts")
         return run([tmp_path / ".ci" / "run", *words],
-                   env={"PATH": str(tmp_path / "bin"), "RDMA_CORES": rdma_cores, "MPI_PREFIXES": mpis})
+                   env={"PATH": str(tmp_path / "bin"), "RDMA_CORES": rdma_cores, "MPI_PREFIXES": mpis,
+                        "CI_DAY": day})
 
     return _checked
 
@@ -41,9 +43,12 @@ def checked(tmp_path, run, source_root, shell_script):
 def test_steps_that_could_not_run_are_listed_last(checked):
     done = checked(77, mutation=1)
     assert done.returncode == 0, done
+    assert ("meson test -C build --benchmark ended handles on connectx3 ended handles on connectx5\n"
+            in done.stdout)
     assert done.stdout.split("the documents\n")[1].splitlines() == [
         "", "NOT NOTICED: a", "skipped here: ./run-tests --i386",
-        'skipped here: the benchmark "ordinary cost": valgrind is not installed',
+        'skipped here: the benchmarks "ordinary cost" and "hook cost": valgrind is not installed',
+        'skipped here: the benchmark "softhca speed"',
         "skipped here: scripts/try-builds clang least",
         "skipped here: another rdma-core: RDMA_CORES names none",
         "skipped here: an old MPI: MPI_PREFIXES names none"
@@ -60,6 +65,22 @@ def test_one_rdma_core_runs_a_day(checked):
     done = checked(0, rdma_cores="/opt/rdma-core-17/build /opt/rdma-core-22/build")
     assert done.returncode == 0 and "another rdma-core" not in done.stdout, done
     assert len(re.findall(r"^ran --rdma-core=/opt/rdma-core-(17|22)/build demo cluster ", done.stdout, re.M)) == 1
+
+
+@pytest.mark.parametrize("day, adapter, release, version", [
+    ("20000", "connectx3", "trixie", "17"), ("20001", "connectx5", "bullseye", "17"),
+    ("20002", "connectx3", "bookworm", "22"), ("20003", "connectx5", "trixie", "22")])
+def test_a_day_can_be_repeated(checked, day, adapter, release, version):
+    done = checked(0, day=day, mpis="openmpi=/opt/17 openmpi=/opt/22",
+                   rdma_cores="/opt/rdma-core-17 /opt/rdma-core-22")
+    assert done.stdout.startswith(f"CI_DAY={day}\n"), done
+    for text in (f"--on={release} ", f"--rdma-core=/opt/rdma-core-{version} ",
+                 f"MPI --model={adapter} openmpi=/opt/{version}\n"):
+        assert text in done.stdout
+
+
+def test_today_is_named_first(checked):
+    assert re.match(r"CI_DAY=\d{5}\n", checked(0).stdout)
 
 
 @pytest.mark.parametrize("word", ["all", "--fast"])

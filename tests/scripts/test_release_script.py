@@ -2,6 +2,7 @@
 """scripts/release makes each part twice, continues an interrupted run, and names what it could not
 make. Here small scripts take the place of the builds."""
 
+import re
 import shutil
 
 import pytest
@@ -25,13 +26,28 @@ BUILD = """
 for output; do :; done
 echo "built ${0##*/} $*" | sed 's, /.*,,'
 [ "${0##*/}" != "$BROKEN" ] || exit 1
+[ "${0##*/}:${output##*/}" != "$EMPTY:twice" ] || exit 0
 [ "${0##*/}" != "$CHANGING" ] || date +%N >"$output/${0##*/}.file"
 [ "${0##*/}" = "$CHANGING" ] || echo same >"$output/${0##*/}.file"
 """
 
 
 @pytest.fixture
-def release(tmp_path, run, source_root, shell_script):
+def git(tmp_path, run):
+    """git(*words): in the small tree."""
+    if not shutil.which("git"):
+        pytest.skip("no git")
+    own = ["git", "-C", tmp_path / "tree", "-c", "user.name=A", "-c", "user.email=a@b.example"]
+
+    def _git(*words):
+        done = run([*own, *words])
+        assert done.returncode == 0, done
+
+    return _git
+
+
+@pytest.fixture
+def release(tmp_path, run, source_root, shell_script, git):
     """release(**environment): runs the script on a small tree. The directory for the files is the
     same each time."""
     tree = tmp_path / "tree"
@@ -41,14 +57,12 @@ def release(tmp_path, run, source_root, shell_script):
     (tree / "scripts" / "deps.sh").write_text(DEPS)
     for name in ("build-deb", "build-rpm", "build-bundle"):
         shell_script(tree / "packaging" / name, BUILD)
-    git = ["git", "-C", tree, "-c", "user.name=A", "-c", "user.email=a@b.example"]
     for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "all"]):
-        done = run([*git, *words])
-        assert done.returncode == 0, done
+        git(*words)
 
     def _release(**environment):
         done = run([tree / "scripts" / "release", tmp_path / "files"],
-                   env={"BROKEN": "", "CHANGING": "", **environment}, timeout=60)
+                   env={"BROKEN": "", "CHANGING": "", "EMPTY": "", **environment}, timeout=60)
         return done, [line for line in done.stdout.splitlines() if line.startswith("built ")]
 
     return _release
@@ -76,6 +90,40 @@ def test_other_bytes_are_reported(release):
     done, _ = release(CHANGING="build-bundle")
     assert done.returncode == 1, done
     assert "release: bundle once more was not made" in done.stderr
+
+
+def test_a_second_build_without_files_is_reported(release):
+    done, _ = release(EMPTY="build-deb")
+    assert done.returncode == 1, done
+    assert "release: Debian packages once more was not made" in done.stderr
+
+
+def test_files_of_another_version_are_in_the_way(release, tmp_path):
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / "xrc-compat-0.9.0.tar.xz").write_text("")
+    done, built = release()
+    assert (done.returncode, built) == (1, []), done
+    assert "files/xrc-compat-0.9.0.tar.xz is not of the last commit" in done.stderr, done
+
+
+@pytest.mark.parametrize("broken", ["", "build-rpm"])
+def test_files_of_an_earlier_commit_are_in_the_way(release, tmp_path, git, broken):
+    release(BROKEN=broken)
+    git("commit", "-q", "--allow-empty", "-m", "later")
+    done, built = release()
+    assert (done.returncode, built) == (1, []), done
+    assert "files/SHA256SUMS is not of the last commit" in done.stderr, done
+    shutil.rmtree(tmp_path / "files")
+    assert release()[0].returncode == 0
+
+
+@pytest.mark.usefixtures("release")
+def test_the_changelog_has_the_day_of_the_news(tmp_path, run):
+    changelog = tmp_path / "tree" / "packaging" / "debian" / "changelog"
+    changelog.write_text(re.sub(r"(?m)^( -- .*>  ).*", r"\1Tue, 01 Jan 2030 00:00:00 +0000",
+                                changelog.read_text(), count=1))
+    done = run([tmp_path / "tree" / "scripts" / "release", "--check"])
+    assert done.returncode == 1 and "changelog names the day 2030-01-01" in done.stderr, done
 
 
 @pytest.mark.usefixtures("release")

@@ -19,7 +19,7 @@ struct device {
 	bool opened;	   /* ibv_open_device() worked; what follows is known only if err is 0 */
 	bool xrc;	   /* IBV_DEVICE_XRC in device_cap_flags: it carries legacy programs */
 	bool open_qp;	   /* the kernel lets other processes open a receive QP */
-	unsigned int ports; /* queried; the others failed, or are beyond PORTS_MAX */
+	unsigned int ports; /* queried: up to the first that failed, or PORTS_MAX */
 	struct ibv_port_attr port[PORTS_MAX];	/* port 1 first */
 };
 

@@ -4,15 +4,17 @@
 import os
 import pathlib
 import re
+import sys
 
 import pytest
 
 ROOT = pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"])
 FILES = [
-    path for pattern in ("*", "scripts/*", "packaging/*", "bench/*.py", "tests/*/*.py")
+    path for pattern in ("*", ".ci/*", "scripts/*", "packaging/*", "bench/*.py", "tests/*/*.py")
     for path in sorted(ROOT.glob(pattern)) if path.is_file()
 ]
 SCRIPTS = [path for path in FILES if "\n# usage: " in path.read_text(errors="replace")]
+assert len(SCRIPTS) > 15
 # The build and the tests start the others that have a usage.
 IN_PYTHON = [
     path for path in FILES if re.match(r"#!.*python3\n[^\0]*\nusage: ", path.read_text(errors="replace"))
@@ -52,10 +54,27 @@ def test_an_unknown_option_is_named(run, script):
     assert done.stderr.splitlines() == [f"{script.name}: --on-sunday: unknown option", *usage(script)]
 
 
+def test_the_beginning_of_an_option_is_no_option(run):
+    done = run([ROOT / "run-tests", "--no"])
+    assert (done.returncode, done.stdout) == (2, "") and "--no: unknown option" in done.stderr, done
+
+
+def test_a_kernel_test_of_another_driver_is_refused(run, tmp_path):
+    done = run([sys.executable, ROOT / "tests" / "kernel" / "run.py", tmp_path, "", "--real=mlx6"])
+    assert (done.returncode, done.stdout) == (2, "") and "--real=mlx6: " in done.stderr, done
+
+
 def test_too_many_words_are_refused(run):
     done = run([ROOT / "scripts" / "release", "one", "two"])
     assert (done.returncode, done.stdout) == (2, ""), done
     assert "release: there are too many words" in done.stderr
+
+
+@pytest.mark.parametrize("words", ["scripts/try-builds clang lot", "packaging/try-rpms rhel-8 rhel-7"])
+def test_a_wrong_name_behind_a_right_one_is_refused_before_the_first_build(run, words):
+    script, *names = words.split()
+    done = run([ROOT / script, *names])
+    assert (done.returncode, done.stdout) == (2, "") and f"{names[1]}: no such" in done.stderr, done
 
 
 @pytest.mark.parametrize("words, of, status, options", [

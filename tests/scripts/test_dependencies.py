@@ -129,14 +129,32 @@ def test_a_failed_installation_is_a_failure_and_shows_why(machine):
     assert "the output of apt-get" in result.stdout and "installation failed" in result.stdout
 
 
+# The second one has quiet steps itself, as a part of scripts/release has.
+STEPS = {
+    "plain": 'deps_quietly sh -c "echo its log; exit 3"',
+    "nested": "inner() { deps_quietly true; deps_quietly echo hidden; echo its log; return $1; }; "
+              "deps_quietly inner 0; deps_quietly inner 3",
+}
+
+
 @pytest.mark.parametrize("terminal", ["", "script --quiet --return --command"])
-def test_a_failing_step_shows_its_log_below_set_e(run, source_root, terminal):
-    step = "sh -ec '. scripts/deps.sh; deps_quietly sh -c \"echo its log; exit 3\"'"
+@pytest.mark.parametrize("step", STEPS)
+def test_a_failing_step_shows_its_log_below_set_e(run, source_root, terminal, step):
+    step = f"sh -ec '. scripts/deps.sh; {STEPS[step]}'"
     if terminal and not shutil.which("script"):
         pytest.skip("script is not installed")
     result = run([*terminal.split(), step, "/dev/null"] if terminal else ["sh", "-c", step],
                  cwd=source_root)
     assert result.returncode == 3 and "its log" in result.stdout, result
+
+
+@pytest.mark.parametrize("signal", ["INT", "TERM"])
+def test_a_quiet_step_that_is_interrupted_leaves_no_file(run, tmp_path, source_root, signal):
+    step = f"deps_quietly sh -c 'ls $TMPDIR >&9; kill -{signal} 0'"
+    done = run(["setsid", "--wait", "sh", "-c", f"exec 9>&1; . scripts/deps.sh; {step}"],
+               env={"PATH": "/usr/bin:/bin", "TMPDIR": str(tmp_path)}, cwd=source_root)
+    assert done.returncode and done.stdout.startswith("tmp."), done
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_meson_that_stays_too_old_is_a_failure_that_says_what_to_do(machine):

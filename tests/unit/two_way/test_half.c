@@ -8,7 +8,7 @@
 
 #include <harness/unit.h>
 #include <abi/rc_masks.h>
-#include <modern/half.h>
+#include <two_way/half.h>
 
 #define REFUSED (-1)
 

@@ -14,7 +14,7 @@ def demo(tmp_path, run, source_root, shell_script):
     """demo(bare, compat): runs the script where building does nothing and these two shell commands
     stand for the program's runs."""
 
-    def _demo(bare, compat, folder=tmp_path, before=()):
+    def _demo(bare, compat, folder=tmp_path):
         folder.mkdir(exist_ok=True)
         shutil.copy(source_root / "run-demo", folder)
         for name, body in {
@@ -26,7 +26,7 @@ def demo(tmp_path, run, source_root, shell_script):
                 "build/tools/xrc-compat": compat,
         }.items():
             shell_script(folder / name, body)
-        return run([*before, "./run-demo"], cwd=folder)
+        return run(["./run-demo"], cwd=folder)
 
     return _demo
 

@@ -3,10 +3,10 @@
  * What an old XRC QP did is split today: an XRC_SEND QP sends, an XRC_RECV QP receives. Old callers
  * pass the attributes and masks of both halves to each.
  */
-#ifndef MODERN_HALF_H
-#define MODERN_HALF_H
+#ifndef TWO_WAY_HALF_H
+#define TWO_WAY_HALF_H
 
-#include <abi/legacy.h>
+#include <infiniband/verbs.h>
 
 enum half_role {
 	HALF_INITIATOR, /* XRC_SEND */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Modifies a half of an XRC QP by the old table of transitions (contract 5.9). */
 #include "half.h"
-#include "modern.h"
+
+#include <abi/rc_masks.h>
+#include <modern/modern.h>
 
 #include <errno.h>
 #include <stdbool.h>
@@ -13,26 +15,20 @@ struct transition {
 };
 
 #define STATES (IBV_QPS_ERR + 1)
-#define INIT_BITS (IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS)
 #define RTS_OPTIONAL \
 	(IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE | \
 	 IBV_QP_MIN_RNR_TIMER)
 
 /* All transitions except those to RESET and ERR: see find_transition(). */
 static const struct transition legacy_transitions[STATES][STATES] = {
-	[IBV_QPS_RESET][IBV_QPS_INIT] = { .valid = true, .required = INIT_BITS },
-	[IBV_QPS_INIT][IBV_QPS_INIT] = { .valid = true, .optional = INIT_BITS },
+	[IBV_QPS_RESET][IBV_QPS_INIT] = { .valid = true, .required = MASK_INIT },
+	[IBV_QPS_INIT][IBV_QPS_INIT] = { .valid = true, .optional = MASK_INIT },
 	[IBV_QPS_INIT][IBV_QPS_RTR] = {
-		.valid = true,
-		.required = IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-			    IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
+		.valid = true, .required = MASK_RTR,
 		.optional = IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX,
 	},
 	[IBV_QPS_RTR][IBV_QPS_RTS] = {
-		.valid = true,
-		.required = IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-			    IBV_QP_MAX_QP_RD_ATOMIC,
-		.optional = RTS_OPTIONAL,
+		.valid = true, .required = MASK_RTS, .optional = RTS_OPTIONAL
 	},
 	[IBV_QPS_RTS][IBV_QPS_RTS] = { .valid = true, .optional = RTS_OPTIONAL },
 	[IBV_QPS_RTS][IBV_QPS_SQD] = { .valid = true, .optional = IBV_QP_EN_SQD_ASYNC_NOTIFY },
