@@ -14,7 +14,7 @@ harden="-fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2"
 relro="-Wl,-z,relro -Wl,-z,now"
 options="--buildtype=release -Dany_glibc=true -Dstatic_elfutils=true -Dtests=disabled"
 # shellcheck disable=SC2086 # several options
-meson setup build-64 $options -Dlibdw=enabled "-Dc_args=$harden" "-Dc_link_args=$relro" \
+meson setup build-64 $options -Dlibdw=enabled -Dfabric=enabled "-Dc_args=$harden" "-Dc_link_args=$relro" \
 	--prefix=/opt/xrc-compat --libdir=$lib64
 ninja -C build-64
 # shellcheck disable=SC2086
@@ -72,7 +72,8 @@ for file in "$bundle"/bin/* $libraries; do
 	readelf --dyn-syms -W "$file" | grep -q __stack_chk_fail ||
 		{ echo "$file has no stack protector"; exit 1; }
 done
-if objdump -p "$bundle"/bin/* | grep -E 'NEEDED +(libelf|libdw|libz|liblzma|libbz2)|R(UN)?PATH'; then exit 1; fi
+needs=$(objdump -p "$bundle"/bin/*)
+if printf '%s\n' "$needs" | grep -E 'NEEDED +(libelf|libdw|libz|liblzma|libbz2)|R(UN)?PATH'; then exit 1; fi
 
 tar -C build-bundle --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" \
 	-czf "/opt/$name.tar.gz" "$name"

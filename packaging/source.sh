@@ -8,9 +8,12 @@ source_version() {
 
 # source_copy TOP DIRECTORY: copies everything but .git and the build directories.
 source_copy() {
-	mkdir -p "$2" &&
-		tar -C "$1" --exclude=./.git --exclude=./build --exclude='./build-*' --exclude=__pycache__ \
-			-cf - . | tar -C "$2" -xf -
+	mkdir -p "$2" || return
+	# Not by a pipe, which has the status of its last command only.
+	tar -C "$1" --exclude=./.git --exclude=./build --exclude='./build-*' --exclude=./subprojects/softhca/build \
+		--exclude=__pycache__ -cf "$2.tar" . && tar -C "$2" -xf "$2.tar" && source_status=0 || source_status=$?
+	rm -f "$2.tar"
+	return $source_status
 }
 
 # source_tar PARENT NAME FILE: packs the directory PARENT/NAME as FILE (.tar.xz). The same sources

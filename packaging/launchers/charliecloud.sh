@@ -6,7 +6,7 @@ needed charliecloud
 # Split into words.
 # shellcheck disable=SC2086
 {
-	user="$user USER=someone"
+	user="$user USER=user"
 	tried "ch-run, the command in front of the program" 1 $user ch-run --bind $X:/mnt $image -- \
 		/mnt/bin/xrc-compat run --softhca=2 -- /mnt/libexec/xrc-compat/xrc-cluster -n 2
 	tried "ch-run --set-env=LD_PRELOAD" 1 $user ch-run --bind $X:/mnt \

@@ -1,22 +1,18 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 # Sourced by each launcher of packaging/try-launchers, on a fresh system of Debian. POSIX sh.
 # shellcheck disable=SC2034 # read by the launchers
-set -eu
+. /opt/inside.sh
 
 export X=/srv/shared/xrc
-image=/srv/image
-demo="$X/libexec/xrc-compat/xrc-cluster"
-user="setpriv --reuid someone --regid someone --init-groups env HOME=$(getent passwd someone | cut -d: -f6)"
+export demo="$X/libexec/xrc-compat/xrc-cluster"
+export image=/srv/image
+# As as_user, but with the user's groups, which rootless containers need.
+user="setpriv --reuid user --regid user --init-groups env HOME=/srv/user"
 cd /tmp
 
 skip() {
 	echo "$1"
 	exit 77
-}
-
-failed() {
-	cat "$1"
-	exit 1
 }
 
 # needed PACKAGE...: installs the packages. Skips the launcher if the release lacks one of them.
@@ -25,16 +21,16 @@ needed() {
 		apt-cache show "$package" >/dev/null 2>&1 ||
 			skip "$(. /etc/os-release && echo "$PRETTY_NAME") has no package $package"
 	done
-	apt-get -q -y --no-install-recommends install "$@" >/tmp/log 2>&1 || { tail -n 20 /tmp/log; exit 1; }
+	install_packages "$@"
 }
 
-# wait_for WHAT FILE COMMAND...: waits until the service answers COMMAND. Its messages are in FILE.
+# wait_for PROBLEM FILE COMMAND...: waits until COMMAND succeeds. FILE is shown if it does not.
 wait_for() {
-	what=$1 messages=$2 left=120
+	problem=$1 messages=$2 left=120
 	shift 2
 	until "$@" >/dev/null 2>&1; do
 		left=$((left - 1))
-		[ $left -gt 0 ] || { echo "$what does not start"; failed "$messages"; }
+		[ $left -gt 0 ] || { echo "$problem"; failed "$messages"; }
 		sleep 0.5
 	done
 }
@@ -43,8 +39,10 @@ wait_for() {
 tried() {
 	what=$1 count=$2
 	shift 2
-	timeout 300 "$@" >/tmp/out 2>&1 || failed /tmp/out
-	[ "$(grep -c '^QPs used: 2' /tmp/out)" = "$count" ] || failed /tmp/out
+	timeout 300 "$@" >/tmp/out 2>&1 && [ "$(grep -c '^QPs used: 2' /tmp/out)" = "$count" ] || {
+		echo "try-launchers: $what: does not run"
+		failed /tmp/out
+	}
 	echo "try-launchers: $what: runs"
 }
 
@@ -70,7 +68,7 @@ seen_by_ps() {
 	timeout 300 "$@" -i 1000 >/tmp/out 2>&1 &
 	# Split into words.
 	# shellcheck disable=SC2086
-	wait_for "the demo that ps on the host lists" /tmp/out \
+	wait_for "ps on the host does not list the demo" /tmp/out \
 		sh -c '"$@" ps --noheadings 2>/dev/null | grep -q "xrc-cluster"' sh $as $X/bin/xrc-compat
 	wait $! || failed /tmp/out
 	echo "try-launchers: ps on the host lists the container's processes"
@@ -80,8 +78,10 @@ seen_by_ps() {
 refused() {
 	what=$1 pattern=$2
 	shift 2
-	if timeout 300 "$@" >/tmp/out 2>&1; then failed /tmp/out; fi
-	grep -q "$pattern" /tmp/out || failed /tmp/out
+	if timeout 300 "$@" >/tmp/out 2>&1 || ! grep -q "$pattern" /tmp/out; then
+		echo "try-launchers: $what: not refused"
+		failed /tmp/out
+	fi
 	echo "try-launchers: $what: refused"
 }
 

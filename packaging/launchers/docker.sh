@@ -4,12 +4,11 @@
 needed docker.io docker-cli
 control_groups
 
-group=xrc-compat-$$
-mkdir /sys/fs/cgroup/$group
-trap 'rmdir /sys/fs/cgroup/$group' EXIT
+group=$(mktemp -d /sys/fs/cgroup/xrc-compat.XXXXXX)
+trap 'docker ps -q | xargs -r docker kill >/dev/null; rmdir "$group"' EXIT
 dockerd --storage-driver vfs --iptables=false --ip6tables=false --bridge=none \
-	--exec-opt native.cgroupdriver=cgroupfs --cgroup-parent /$group >/tmp/dockerd.log 2>&1 &
-wait_for dockerd /tmp/dockerd.log docker info
+	--exec-opt native.cgroupdriver=cgroupfs --cgroup-parent "${group#/sys/fs/cgroup}" >/tmp/dockerd.log 2>&1 &
+wait_for "dockerd does not start" /tmp/dockerd.log docker info
 tar -C "$image" -c . | docker import - old >/tmp/log 2>&1 || failed /tmp/log
 
 # Split into words.

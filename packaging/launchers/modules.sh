@@ -6,9 +6,11 @@ cat >/tmp/job <<'JOB'
 set -e
 . "$1"
 module use $X/share/modulefiles
+unset MANPATH
 module load xrc-compat
-case $MANPATH in *$X/share/man*) ;; *) exit 1 ;; esac
-xrc-compat run --softhca=2 -- $X/libexec/xrc-compat/xrc-cluster -n 2
+# With the empty entry man also finds the pages of the system.
+case $MANPATH: in *$X/share/man*::*) ;; *) exit 1 ;; esac
+xrc-compat run --softhca=2 -- $demo -n 2
 JOB
 
 # Split into words.
@@ -16,6 +18,7 @@ JOB
 {
 	needed environment-modules
 	tried "module load of Environment Modules" 1 $user bash /tmp/job /usr/share/modules/init/bash
+	# It takes the place of the other.
 	needed lmod
 	tried "module load of Lmod" 1 $user bash /tmp/job /usr/share/lmod/lmod/init/bash
 }

@@ -7,8 +7,8 @@ needed openmpi-bin
 # shellcheck disable=SC2086,SC2016
 {
 	tried "mpirun, the command in front of the program" 2 $user mpirun --oversubscribe -np 2 \
-		$X/bin/xrc-compat run --softhca=2 -- $X/libexec/xrc-compat/xrc-cluster -n 2
+		$X/bin/xrc-compat run --softhca=2 -- $demo -n 2
 	tried "mpirun -x LD_PRELOAD" 2 $user $X/bin/softhca run --devices=2 -- sh -c '
 		exec mpirun --oversubscribe -np 2 -x LD_PRELOAD="$X/\$LIB/xrc-compat/libxrc-compat.so.1:$LD_PRELOAD" \
-			$X/libexec/xrc-compat/xrc-cluster -n 2'
+			$demo -n 2'
 }

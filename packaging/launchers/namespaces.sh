@@ -4,8 +4,10 @@
 . "$(dirname "$0")/common.sh"
 
 inside=/mnt/elsewhere
-mkdir -p "$image$inside" && mount --bind "$image" "$image"
-mount --bind "$X" "$image$inside" && mount -o remount,bind,ro "$image$inside"
+mkdir -p "$image$inside"
+mount --bind "$image" "$image"
+mount --bind "$X" "$image$inside"
+mount -o remount,bind,ro "$image$inside"
 for directory in dev/shm tmp; do
 	mount -t tmpfs -o mode=1777 tmpfs "$image/$directory"
 done

@@ -6,11 +6,11 @@ control_groups
 
 export PODMAN_IGNORE_CGROUPSV1_WARNING=yes
 engine="podman --storage-driver vfs --cgroup-manager cgroupfs"
-runtime=/tmp/of-someone
-install -d -m 700 -o someone "$runtime"
-someone="$user USER=someone XDG_RUNTIME_DIR=$runtime"
+runtime=/tmp/of-user
+install -d -m 700 -o user "$runtime"
+rootless_user="$user USER=user XDG_RUNTIME_DIR=$runtime"
 # shellcheck disable=SC2086
-for as in "" "$someone"; do
+for as in "" "$rootless_user"; do
 	tar -C "$image" -c . | $as $engine import - old >/tmp/log 2>&1 || failed /tmp/log
 done
 
@@ -19,7 +19,7 @@ done
 {
 	run="$engine run --rm --network none --cgroups disabled --volume $X:$X:ro $(memlock)"
 	demo_runs podman $run
-	rootless="$someone $engine run --rm --network none --cgroups disabled --volume $X:$X:ro"
+	rootless="$rootless_user $engine run --rm --network none --cgroups disabled --volume $X:$X:ro"
 	tried "podman run as a user" 1 $rootless old $X/bin/xrc-compat run --softhca=2 -- $demo -n 2
 	seen_by_ps "$user" $rootless old $X/bin/xrc-compat run --softhca=2 -- $demo
 	libraries=/usr/lib/x86_64-linux-gnu/libibverbs

@@ -4,7 +4,7 @@
 needed slurmctld slurmd slurm-client munge
 
 case $(slurmd -V) in
-'slurm 2'[0-3].*) skip "this Slurm needs control groups: $(slurmd -V)" ;;
+*' 2'[0-3].*) skip "this Slurm needs control groups: $(slurmd -V)" ;;
 esac
 
 node=$(hostname)
@@ -37,14 +37,14 @@ chown -R munge: /etc/munge /run/munge
 setpriv --reuid munge --regid munge --clear-groups munged
 slurmctld
 slurmd
-wait_for "Slurm's node" /var/log/slurm.log sh -c 'sinfo --noheader --format=%t | grep -qx idle'
+wait_for "Slurm's node is not idle" /var/log/slurm.log sh -c 'sinfo --noheader --format=%t | grep -qx idle'
 
 # Split into words.
 # shellcheck disable=SC2086,SC2016
 {
 	tried "srun, the command in front of the program" 2 $user srun -n 2 \
-		$X/bin/xrc-compat run --softhca=2 -- $X/libexec/xrc-compat/xrc-cluster -n 2
+		$X/bin/xrc-compat run --softhca=2 -- $demo -n 2
 	tried "srun env LD_PRELOAD" 2 $user $X/bin/softhca run --devices=2 -- sh -c '
 		exec srun -n 2 env LD_PRELOAD="$X/\$LIB/xrc-compat/libxrc-compat.so.1:$LD_PRELOAD" \
-			$X/libexec/xrc-compat/xrc-cluster -n 2'
+			$demo -n 2'
 }

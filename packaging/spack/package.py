@@ -30,10 +30,13 @@ class XrcCompat(MesonPackage):
     # At run time every program uses the libibverbs that it was linked with.
     depends_on("rdma-core@28:")
     depends_on("elfutils")
+    # Not of type "build": the compiler gets no headers of such, and softhca opens the library.
+    depends_on("libfabric@1.11:", when="+softhca")
 
     requires("platform=linux")
-    conflicts("target=ppc64le:", msg="only x86-64 and aarch64")
+    requires("target=x86_64:", "target=aarch64:", policy="one_of", msg="only x86-64 and aarch64")
 
     def meson_args(self):
         enabled = {True: "enabled", False: "disabled"}
-        return ["-Dtests=disabled", f"-Dsofthca={enabled['+softhca' in self.spec]}"]
+        softhca = enabled["+softhca" in self.spec]
+        return ["-Dtests=disabled", f"-Dsofthca={softhca}", f"-Dfabric={softhca}"]
