@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <unistd.h>
 
 #define API_VERSION FI_VERSION(1, 11)
 #define RECEIVES 64
@@ -42,6 +43,7 @@ static struct carrier {
 	struct fi_info *(*dupinfo)(const struct fi_info *info);
 	void (*freeinfo)(struct fi_info *info);
 	const char *(*describe)(int err);
+	uint32_t (*version)(void);
 	int (*getinfo)(uint32_t version, const char *node, const char *service, uint64_t flags,
 		       const struct fi_info *hints, struct fi_info **info);
 	int (*open_fabric)(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context);
@@ -248,16 +250,20 @@ const void *carrier_address(size_t *length)
 /* ---- birth ---- */
 
 /*
- * libfabric before 1.18 sends by TCP with its layer rxm. That fetches long frames, which takes a
- * round trip more, and completes them after short ones that follow. Here all frames are short. Of
- * the buffers, which are as long as a frame then, each connection gets fewer.
+ * libfabric before 1.18 sends by TCP with its layer rxm. That fetches frames of more than a limit,
+ * which takes a round trip more, and completes them after short ones that follow. So the limit is
+ * that of all frames. The limit is the length of a buffer for RDMA devices, and before 1.13 always;
+ * the buffers of that length take 140 MB. Each connection gets fewer of them.
  */
 static int set_up_rxm(void)
 {
+	const bool by_buffers =
+		carrier.version() < FI_VERSION(1, 13) || !access("/sys/class/infiniband", F_OK);
 	char most[16];
 
 	snprintf(most, sizeof(most), "%zu", CARRIER_FRAME);
-	return setenv("FI_OFI_RXM_BUFFER_SIZE", most, 1) ||
+	return setenv("FI_OFI_RXM_EAGER_LIMIT", most, 1) ||
+			       setenv("FI_OFI_RXM_BUFFER_SIZE", by_buffers ? most : "4096", 1) ||
 			       setenv("FI_OFI_RXM_MSG_RX_SIZE", "32", 1) ||
 			       setenv("FI_OFI_RXM_MSG_TX_SIZE", "32", 1)
 		       ? -errno
@@ -278,8 +284,9 @@ static int load(char *why, size_t size)
 	*(void **)&carrier.freeinfo = dlsym(library, "fi_freeinfo");
 	*(void **)&carrier.open_fabric = dlsym(library, "fi_fabric");
 	*(void **)&carrier.describe = dlsym(library, "fi_strerror");
+	*(void **)&carrier.version = dlsym(library, "fi_version");
 	if (carrier.dupinfo && carrier.getinfo && carrier.freeinfo && carrier.open_fabric &&
-	    carrier.describe)
+	    carrier.describe && carrier.version)
 		return 0;
 	snprintf(why, size, "libfabric.so.1 lacks a function: it is no libfabric of 1.11 or later");
 	return -ENOENT;

@@ -16,6 +16,12 @@ HERE, THERE = "198.18.0.1", "198.18.1.1"  # by which rdma_cm knows the first two
 OBJECTS = ("qps", "cqs", "srqs", "mrs", "pds")
 
 
+def resident(pid):
+    """Kilobytes of memory that a process has."""
+    status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return int(status.split("VmRSS:")[1].split()[0])
+
+
 class Daemon:
     """Programs that the test starts use it, by the environment. A test may put files into
     the directory scratch."""
@@ -69,9 +75,7 @@ class Daemon:
         return len(os.listdir(f"/proc/{self.pid}/fd"))
 
     def memory(self):
-        """Resident kilobytes."""
-        status = pathlib.Path(f"/proc/{self.pid}/status").read_text()
-        return int(status.split("VmRSS:")[1].split()[0])
+        return resident(self.pid)
 
     def slack(self, usual=1024):
         """Kilobytes of freed memory that its allocator may keep: sanitizers keep up to 256 MiB."""

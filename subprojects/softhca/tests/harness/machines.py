@@ -93,9 +93,13 @@ class Machine(Daemon):
     def wait_for_listener(self, port):
         wait_for(lambda: listens(port, self.first), f"listener at {port}")
 
+    def daemons(self):
+        """The processes of its daemon: one, unless it has just been started."""
+        return [pid for pid in self.processes() if self.name_of(pid) == "softhca-daemon"]
+
     def signal_daemon(self, number):
         """Sends the daemon a signal. Returns its processes."""
-        daemons = [pid for pid in self.processes() if self.name_of(pid) == "softhca-daemon"]
+        daemons = self.daemons()
         for pid in daemons:
             os.kill(pid, number)
         return daemons
@@ -122,8 +126,7 @@ class Machine(Daemon):
         return [pid for pid in found if pid != self.first and process_state(pid) != "Z"]
 
     def options(self, *settings):
-        return [f"--machines={self.network.list}", f"--key={self.network.key}",
-                "--machines_wait=20", *settings]
+        return [f"--machines={self.network.list}", f"--key={self.network.key}", *settings]
 
     def start_daemon(self, *settings, env=None):
         """The Popen of `softhca start`, which returns when all machines have met."""
@@ -186,9 +189,8 @@ class Network:
 def start_daemons(machines, *settings):
     """On all of them, which meet."""
     starting = [machine.start_daemon(*settings) for machine in machines]
-    for machine, start in zip(machines, starting):
-        said = start.communicate(timeout=60)[0]
-        assert start.returncode == 0, (machine.place, said)
+    said = [start.communicate(timeout=120)[0] for start in starting]
+    assert {start.returncode for start in starting} == {0}, said
 
 
 def across(server, client, serve, ask, listening=lambda: None, timeout=60, **kw):

@@ -26,6 +26,11 @@ void fi_freeinfo(struct fi_info *info)
 	REAL(fi_freeinfo)(info);
 }
 
+uint32_t fi_version(void)
+{
+	return REAL(fi_version)();
+}
+
 const char *fi_strerror(int err)
 {
 	return REAL(fi_strerror)(err);

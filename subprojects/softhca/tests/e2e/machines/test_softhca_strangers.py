@@ -236,7 +236,7 @@ def test_strangers_at_the_port_hinder_nobody(build):
                      stdin=subprocess.PIPE) as enemy:
         assert enemy.stdout.readline() == "ready\n", enemy.communicate()
         late = two.start_daemon()
-        assert [start.communicate(timeout=60)[0] and start.returncode
+        assert [start.communicate(timeout=120)[0] and start.returncode
                 for start in (starting, late)] == [0, 0]
         across(one, two, [program, "once"], [program, "once"], env={"ACROSS_SERVER": one.address})
     assert re.search(r"10.77.0.2.* met", one.status())
