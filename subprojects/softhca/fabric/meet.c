@@ -223,14 +223,14 @@ static const char *receive(struct meeting *meeting)
 	return meeting->greeted ? receive_introduction(meeting) : receive_greeting(meeting);
 }
 
-/* After the introductions nothing else may come. */
+/* After the introductions nothing else comes, so an event is the end. */
 static const char *receive_end(const struct meeting *meeting)
 {
 	char byte;
 
-	if (recv(meeting->sock, &byte, 1, MSG_DONTWAIT) >= 0)
-		return "its connection has ended";
-	return errno == EAGAIN || errno == EINTR ? NULL : strerror(errno);
+	return recv(meeting->sock, &byte, 1, MSG_DONTWAIT) < 0
+		       ? strerror(errno)
+		       : "its connection has ended";
 }
 
 static void meeting_ready(struct watch *watch, uint32_t events)
