@@ -21,9 +21,13 @@ BAD = {
 
 @pytest.fixture
 def checked(run, tmp_path, source_root):
+    """checked(message): the hook's result, called by a link as from .git/hooks."""
+    hook = tmp_path / "commit-msg"
+    hook.symlink_to(source_root / "scripts" / "commit-msg")
+
     def _checked(message):
         (tmp_path / "message").write_text(message)
-        return run([source_root / "scripts" / "commit-msg", tmp_path / "message"])
+        return run([hook, tmp_path / "message"])
 
     return _checked
 
