@@ -117,12 +117,13 @@ deps_meson() {
 	fi
 }
 
-# deps_is_new_meson COMMAND...: succeeds if its version is at least that of meson.build.
+# The version of meson that meson.build wants at least.
+deps_oldest_meson=0.56
+
+# deps_is_new_meson COMMAND...: succeeds if its version is at least that one.
 deps_is_new_meson() {
 	deps_version=$("$@" --version 2>/dev/null) || return 1
-	case $deps_version in
-	'' | 0.? | 0.?.* | 0.[1-4]? | 0.[1-4]?.* | 0.5[0-5] | 0.5[0-5].*) return 1 ;;
-	esac
+	printf '%s\n' "$deps_oldest_meson" "$deps_version" | sort -C -V
 }
 
 deps_compiles() {
@@ -255,8 +256,8 @@ deps_missing() {
 
 # Installing the distribution's meson again would not make it newer.
 deps_refuse_meson() {
-	echo "The distribution's meson is too old: this wants 0.56 or later. Put one on PATH and start again:"
-	echo "  python3 -m pip install --user 'meson>=0.56' && export PATH=\$HOME/.local/bin:\$PATH"
+	echo "The distribution's meson is too old: this wants $deps_oldest_meson or later. Put one on PATH and start again:"
+	echo "  python3 -m pip install --user 'meson>=$deps_oldest_meson' && export PATH=\$HOME/.local/bin:\$PATH"
 	return 1
 }
 

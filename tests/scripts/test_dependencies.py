@@ -2,6 +2,7 @@
 """scripts/deps.sh: installs what is missing and nothing else, says why, and asks for root only when
 it must."""
 
+import re
 import shutil
 
 import pytest
@@ -157,7 +158,14 @@ def test_a_quiet_step_that_is_interrupted_leaves_no_file(run, tmp_path, source_r
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_meson_that_stays_too_old_is_a_failure_that_says_what_to_do(machine):
+def test_a_meson_that_stays_too_old_is_a_failure_that_says_what_to_do(machine, source_root):
+    wanted = re.search(r"meson_version: '(.*)'", (source_root / "meson.build").read_text())[1]
     result, calls = machine(missing=["meson"], manager="zypper")
     assert len(calls) == 1 and result.returncode == 1
-    assert "too old" in result.stdout and "pip install --user 'meson>=0.56'" in result.stdout
+    assert "too old" in result.stdout and f"pip install --user 'meson{wanted}'" in result.stdout
+
+
+@pytest.mark.parametrize("version, status", [("0.55.3", 1), ("0.9", 1), ("", 1), ("0.56", 0), ("1.0", 0)])
+def test_versions_of_meson_are_compared_as_numbers(run, source_root, version, status):
+    script = f". scripts/deps.sh; of() {{ echo {version}; }}; deps_is_new_meson of"
+    assert run(["sh", "-c", script], cwd=source_root).returncode == status
