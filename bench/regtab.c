@@ -16,12 +16,6 @@
 #define QPS		16384u
 #define PROCESSES 900u
 
-static void report(const char *what, double value, const char *unit)
-{
-	printf("%-62s %10.1f %s\n", what, value, unit);
-	fflush(stdout);
-}
-
 /* Returns the domain's entry. */
 static int join(void)
 {
@@ -65,7 +59,8 @@ static void bench_reader(void)
 		pids[i] = join_in_child();
 	begin = nanoseconds(CLOCK_MONOTONIC);
 	need(!regtab_read(&all), "read");
-	report("ps reads 900 processes", (nanoseconds(CLOCK_MONOTONIC) - begin) / 1e6, "ms");
+	printf("ps reads %u processes: %.1f ms\n", PROCESSES,
+	       (nanoseconds(CLOCK_MONOTONIC) - begin) / 1e6);
 	regtab_free(&all);
 	for (unsigned i = 0; i < PROCESSES; i++) {
 		kill(pids[i], SIGKILL);
@@ -82,13 +77,14 @@ static void bench_registrations(void)
 	for (uint32_t i = 0; i < QPS; i++)
 		regtab_enter(domain, 64 + i, false);
 	need(!regtab_show(), "show");
-	report("a process registers with 16384 QPs", (nanoseconds(CLOCK_MONOTONIC) - begin) / 1e3, "us");
+	printf("a process registers with %u QPs: %.1f us\n", QPS,
+	       (nanoseconds(CLOCK_MONOTONIC) - begin) / 1e3);
 }
 
 int main(void)
 {
-	printf("memory of a table without registrations: %zu KiB; with 16384: %zu KiB\n",
-	       regtab_size(REGTAB_PLACES_MIN) >> 10, regtab_size(2 * QPS) >> 10);
+	printf("memory of a table without registrations: %zu KiB; with %u: %zu KiB\n",
+	       regtab_size(REGTAB_PLACES_MIN) >> 10, QPS, regtab_size(2 * QPS) >> 10);
 	bench_reader();
 	bench_registrations();
 	return EXIT_SUCCESS;
