@@ -64,6 +64,17 @@ def test_companions_are_named(installed, source_root, file):
     assert len(names) > 4 and names - {"libxrc-compat.so.1", "libxrc-trace.so"} <= set(named)
 
 
+def test_development_names_bring_no_requirement(installed, source_root):
+    """Each is used only where the library that it loads is installed."""
+    names = {path.name for path in (installed.libdir / "xrc-compat").glob("lib*.so*")}
+    wanted = {name for name in names if name.endswith(".so")} - {"libxrc-trace.so"}
+    rules = (source_root / "packaging" / "debian" / "rules").read_text()
+    spec = (source_root / "packaging" / "xrc-compat.spec").read_text()
+    excluded = re.search(r"__requires_exclude_from \^%{_libdir}/xrc-compat/(.*)\n", spec)[1]
+    assert set(re.findall(r"-X(\S+)", rules)) == wanted
+    assert {name for name in names if re.match(excluded.replace(r"\\", "\\"), name)} == wanted
+
+
 def test_the_pages_and_the_documents_that_messages_name_are_there(installed):
     files = set(installed.files())
     pages = [name for name in files if name.startswith("share/man/man3/ibv_")]
