@@ -57,7 +57,7 @@ deps_table() {
 	more|cmd:abidw|compares the library with the one released|abigail-tools|libabigail|libabigail-tools
 	more|cmd:ucx_perftest|UCX over the emulated HCA|ucx-utils|ucx|ucx
 	more|cmd:mpicc.mpich|MPICH over UCX on the emulated HCA, and tests that are compiled with it|mpich libmpich-dev|mpich-devel|mpich-devel
-	more|cmd:mpicc.openmpi|the same with Open MPI|openmpi-bin libopenmpi-dev|openmpi-devel|openmpi-devel
+	more|cmd:mpicc.openmpi|Open MPI over UCX on the emulated HCA, and tests that are compiled with it|openmpi-bin libopenmpi-dev|openmpi-devel|openmpi-devel
 	more|file:/usr/share/doc/rdma-core/tests/run_tests.py|rdma-core's own tests on the emulated HCA|python3-pyverbs|python3-pyverbs|python3-pyverbs
 	more|cmd:valgrind|counts the instructions that programs without XRC pay|valgrind|valgrind|valgrind
 	more|pkg:libfabric|the emulated HCA between machines|libfabric-dev|libfabric-devel|libfabric-devel
@@ -65,13 +65,13 @@ deps_table() {
 	more|cmd:ib_send_lat|measures the emulated HCA|perftest|perftest|perftest
 	more|cmd:tshark|reads what the emulated HCA sends|tshark|wireshark-cli|wireshark
 	more|cmd:fi_pingpong|sockets and verbs in one program, in a namespace|libfabric-bin|libfabric|libfabric
-	more|lib:tcmalloc_minimal|programs with another allocator on the emulated HCA|libtcmalloc-minimal4|gperftools-libs|libtcmalloc4
-	more|lib:jemalloc|the same with another one|libjemalloc2|jemalloc|libjemalloc2
+	more|lib:tcmalloc_minimal|programs with the allocator tcmalloc on the emulated HCA|libtcmalloc-minimal4|gperftools-libs|libtcmalloc4
+	more|lib:jemalloc|programs with the allocator jemalloc on the emulated HCA|libjemalloc2|jemalloc|libjemalloc2
 	more|cmd:fakeroot|a preloaded library beside the emulated HCA's|fakeroot|fakeroot|fakeroot
-	more|lib:hugetlbfs|the same|libhugetlbfs0|libhugetlbfs|libhugetlbfs
-	more|file:/usr/lib/libefence.so.0|the same|electric-fence|ElectricFence|electric-fence
-	more|lib:mimalloc|old programs with another allocator|libmimalloc-dev|mimalloc|libmimalloc2
-	more|lib:tbbmalloc_proxy|the same with another one|libtbbmalloc2|tbb|libtbbmalloc2
+	more|lib:hugetlbfs|a preloaded library beside the emulated HCA's|libhugetlbfs0|libhugetlbfs|libhugetlbfs
+	more|file:/usr/lib/libefence.so.0|a preloaded library beside the emulated HCA's|electric-fence|ElectricFence|electric-fence
+	more|lib:mimalloc|old programs with the allocator mimalloc|libmimalloc-dev|mimalloc|libmimalloc2
+	more|lib:tbbmalloc_proxy|old programs with the allocator tbbmalloc|libtbbmalloc2|tbb|libtbbmalloc2
 	more|cmd:faketime|a preloaded library beside the shim|faketime|libfaketime|libfaketime
 	more|python:yaml|reads what softhca's page on CI gives in YAML|python3-yaml|python3-pyyaml|python3-PyYAML
 	fresh|cmd:debootstrap|makes fresh systems of other releases|debootstrap|debootstrap|debootstrap
