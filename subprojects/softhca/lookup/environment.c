@@ -68,7 +68,7 @@ static void ask_for_mapped_rings(void)
 		name[strcspn(name, "=")] = '\0';
 		value = getenv(name);
 		/* A parent may have changed the first letter, as below. */
-		if (!value || (value[0] && !strcmp(value + 1, MAPPED + 1)))
+		if (!value || (value[0] && !strcmp(value + 1, &MAPPED[1])))
 			put(alloc_type[i]);
 	}
 }

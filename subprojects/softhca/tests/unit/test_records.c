@@ -47,22 +47,24 @@ void arena_move_out(uint64_t page)
 static struct records records;
 static uint64_t page[SOFTHCA_PAGE / sizeof(uint64_t)] __attribute__((aligned(SOFTHCA_PAGE)));
 
+/* The addresses of ring and record come behind the kernel's structures. */
+#define WORDS ((sizeof(struct ib_uverbs_cmd_hdr) + sizeof(struct ib_uverbs_create_cq)) / 8 + 2)
+
 /* Creates a CQ whose number is 0 and whose record is this one of the page. 0 or -errno. */
 static int create(unsigned int record, bool there_is_memory)
 {
 	static struct ib_uverbs_create_cq_resp response;
-	struct {
-		struct ib_uverbs_cmd_hdr header;
-		struct ib_uverbs_create_cq cq;
-		uint64_t ring, record;
-	} command = { .header.command = IB_USER_VERBS_CMD_CREATE_CQ,
-		      .cq.response = (uintptr_t)&response,
-		      .record = (uintptr_t)&page[record] };
+	uint64_t command[WORDS] = { 0 };
+	struct ib_uverbs_cmd_hdr *header = (void *)command;
+	struct ib_uverbs_create_cq *cq = (void *)(header + 1);
 	int err;
 
+	header->command = IB_USER_VERBS_CMD_CREATE_CQ;
+	cq->response = (uintptr_t)&response;
+	cq->driver_data[1] = (uintptr_t)&page[record];
 	memory = there_is_memory;
-	err = records_before(&records, (const uint64_t *)&command, sizeof(command));
-	records_after(&records, (const uint64_t *)&command, sizeof(command), err);
+	err = records_before(&records, command, sizeof(command));
+	records_after(&records, command, sizeof(command), err);
 	return err;
 }
 
