@@ -25,10 +25,8 @@ struct tracer {
 
 /*
  * The function that the library exports. It puts functions of that library in front of those in the
- * table. Returns NULL, and changes nothing, if the library was built for other verbs or another
- * table.
- * @verbs: VERBS
- * @size: bytes of the table
+ * table. Returns NULL, and changes nothing, if the library was built for another number of verbs
+ * or a table of another size in bytes.
  */
 #define TRACER_START "xrc_trace_start"
 #define TRACER_NODE "XRC_TRACE"
