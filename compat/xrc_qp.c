@@ -133,12 +133,10 @@ int xrc_qp_create(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, bool two_
 	return err;
 }
 
-struct xrc_qp *xrc_qp_find(struct ibv_qp *qp)
+struct xrc_qp *xrc_qp_find(const struct ibv_qp *qp)
 {
 	struct xrc_qp *xrc_qp;
 
-	if (!xrc_qp_is_possible(qp))
-		return NULL;
 	state_lock();
 	xrc_qp = handle_find(&xrc_qps, qp);
 	state_unlock();

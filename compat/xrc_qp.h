@@ -30,8 +30,8 @@ static inline bool xrc_qp_is_possible(const struct ibv_qp *qp)
 	return qp && qp->qp_type == IBV_QPT_XRC_SEND;
 }
 
-/* Returns the XRC QP of this object, or NULL. qp must be a valid pointer. */
-struct xrc_qp *xrc_qp_find(struct ibv_qp *qp);
+/* Returns the XRC QP of this object, or NULL. qp may be any pointer. Takes the lock. */
+struct xrc_qp *xrc_qp_find(const struct ibv_qp *qp);
 
 /* Returns the hidden half of a two-way QP, NULL for a one-way one. */
 struct ibv_qp *xrc_qp_target(const struct xrc_qp *xrc_qp);
