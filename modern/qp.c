@@ -28,8 +28,7 @@ int modern_create_ini_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, struc
 
 int modern_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
-	return modern_status(tgt_qp_is_opened(qp) ? opened_qp_modify(qp, attr, mask)
-						  : modern_table.modify_qp(qp, attr, mask));
+	return modern_status(any_qp_modify(qp, attr, mask));
 }
 
 int modern_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
@@ -37,9 +36,7 @@ int modern_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 {
 	/* ibv_query_qp refuses other bits. No kernel reads the mask (contract 2.3). */
 	mask &= IBV_QP_RATE_LIMIT - 1;
-	return modern_status(tgt_qp_is_opened(qp)
-				     ? modern_table.uverbs_query_qp(qp, attr, init_attr)
-				     : modern_table.query_qp(qp, attr, mask, init_attr));
+	return modern_status(any_qp_query(qp, attr, mask, init_attr));
 }
 
 int modern_destroy_qp(struct ibv_qp *qp)

@@ -9,13 +9,13 @@
 static NOT_ORDINARY int get_async_event(struct ibv_context *context,
 					struct legacy_async_event *event)
 {
-	int saved_errno = errno, err = shim_is_ready() ? 0 : -ENOSYS;
+	int saved_errno = errno;
 
-	if (!err && program_is_ordinary())
+	if (!shim_is_ready())
+		return shim_refuse(VERB_ibv_get_async_event);
+	if (program_is_ordinary())
 		return modern_table.get_async_event(context, (struct ibv_async_event *)event);
-	if (!err)
-		err = event_get(context, event);
-	return errmap_return(VERB_ibv_get_async_event, err, saved_errno);
+	return errmap_return(VERB_ibv_get_async_event, event_get(context, event), saved_errno);
 }
 
 /*

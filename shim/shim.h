@@ -36,7 +36,7 @@ struct entry {
 /*
  * A verb that is not passed on begins with it. The first call prints the banner: a constructor
  * would do that in every process of a job, because the preload is set for all of them. Returns 0,
- * or -ENOSYS if there is no libibverbs.
+ * or -ENOSYS if there is no libibverbs. A caller with an SRQ image or an XRC QP knows that it is 0.
  *
  * From here on the thread cannot be cancelled: libibverbs' write(2) is a cancellation point, and a
  * thread that ended there would never release our locks and counts.
@@ -50,12 +50,17 @@ bool shim_begin(void);
 
 /*
  * Finds the program's libibverbs for a call that is passed on without shim_enter(). False: there is
- * none. Cancellation and errno stay as they are. If another thread brings libibverbs before the
- * shim_enter() that follows, the verb gives EINVAL.
+ * none, and the verb ends with shim_refuse(). Cancellation and errno stay as they are.
  */
 static inline bool shim_is_ready(void)
 {
 	return atomic_load_explicit(&shim_begun, memory_order_acquire) || shim_begin();
+}
+
+/* Returns what the verb returns if there is no libibverbs, with errno set to match. */
+static inline int shim_refuse(enum verb verb)
+{
+	return errmap_return(verb, -ENOSYS, errno);
 }
 
 /*

@@ -45,14 +45,12 @@ static NOT_ORDINARY int modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *att
 {
 	struct srq_image *image = srq_image_of(srq);
 	struct entry entry;
-	int err;
 
-	if (!image && shim_is_ready())
-		return modern_table.modify_srq(srq, attr, mask);
-	err = shim_enter(&entry, VERB_ibv_modify_srq, ARGUMENTS(srq, attr, mask));
-	if (!err)
-		err = image ? modern_modify_srq(image->srq, attr, mask) : -EINVAL;
-	return shim_leave(&entry, err);
+	if (!image)
+		return shim_is_ready() ? modern_table.modify_srq(srq, attr, mask)
+				       : shim_refuse(VERB_ibv_modify_srq);
+	shim_enter(&entry, VERB_ibv_modify_srq, ARGUMENTS(srq, attr, mask));
+	return shim_leave(&entry, modern_modify_srq(image->srq, attr, mask));
 }
 
 /*
@@ -71,14 +69,12 @@ static NOT_ORDINARY int query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr
 {
 	struct srq_image *image = srq_image_of(srq);
 	struct entry entry;
-	int err;
 
-	if (!image && shim_is_ready())
-		return modern_table.query_srq(srq, attr);
-	err = shim_enter(&entry, VERB_ibv_query_srq, ARGUMENTS(srq, attr));
-	if (!err)
-		err = image ? srq_query(image, attr) : -EINVAL;
-	return shim_leave(&entry, err);
+	if (!image)
+		return shim_is_ready() ? modern_table.query_srq(srq, attr)
+				       : shim_refuse(VERB_ibv_query_srq);
+	shim_enter(&entry, VERB_ibv_query_srq, ARGUMENTS(srq, attr));
+	return shim_leave(&entry, srq_query(image, attr));
 }
 
 /*
@@ -97,14 +93,12 @@ static NOT_ORDINARY int destroy_srq(struct ibv_srq *srq)
 {
 	struct srq_image *image = srq_image_of(srq);
 	struct entry entry;
-	int err;
 
-	if (!image && shim_is_ready())
-		return modern_table.destroy_srq(srq);
-	err = shim_enter(&entry, VERB_ibv_destroy_srq, ARGUMENTS(srq));
-	if (!err)
-		err = image ? srq_destroy(image) : -EINVAL;
-	return shim_leave(&entry, err);
+	if (!image)
+		return shim_is_ready() ? modern_table.destroy_srq(srq)
+				       : shim_refuse(VERB_ibv_destroy_srq);
+	shim_enter(&entry, VERB_ibv_destroy_srq, ARGUMENTS(srq));
+	return shim_leave(&entry, srq_destroy(image));
 }
 
 /*

@@ -88,8 +88,12 @@ static struct ibv_qp *create_legacy(struct ibv_pd *pd, struct ibv_qp_init_attr *
 
 static NOT_ORDINARY struct ibv_qp *create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
-	return attr && is_plain(attr) && shim_is_ready() ? create_plain(pd, attr)
-							 : create_legacy(pd, attr);
+	if (!attr || !is_plain(attr))
+		return create_legacy(pd, attr);
+	if (shim_is_ready())
+		return create_plain(pd, attr);
+	shim_refuse(VERB_ibv_create_qp);
+	return NULL;
 }
 
 /*
@@ -123,16 +127,13 @@ static NOT_ORDINARY int modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, i
 {
 	struct xrc_qp *old = find_old(qp);
 	struct entry entry;
-	int err;
+	int err = -EINVAL;
 
-	/* As modern_modify_qp(), but with the verb's own result. */
-	if (!old && shim_is_ready())
-		return unlikely(tgt_qp_is_opened(qp)) ? opened_qp_modify(qp, attr, mask)
-						      : modern_table.modify_qp(qp, attr, mask);
-	err = shim_enter(&entry, VERB_ibv_modify_qp, ARGUMENTS(qp, attr, mask));
-	if (!err && (!old || !attr))
-		err = -EINVAL;
-	if (!err)
+	if (!old)
+		return shim_is_ready() ? any_qp_modify(qp, attr, mask)
+				       : shim_refuse(VERB_ibv_modify_qp);
+	shim_enter(&entry, VERB_ibv_modify_qp, ARGUMENTS(qp, attr, mask));
+	if (attr)
 		err = xrc_qp_modify(old, (const struct legacy_qp_attr *)attr, mask);
 	return shim_leave(&entry, err);
 }
@@ -154,16 +155,13 @@ static NOT_ORDINARY int query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, in
 {
 	struct xrc_qp *old = find_old(qp);
 	struct entry entry;
-	int err;
+	int err = -EINVAL;
 
-	if (!old && shim_is_ready())
-		return unlikely(tgt_qp_is_opened(qp))
-			       ? modern_table.uverbs_query_qp(qp, attr, init_attr)
-			       : modern_table.query_qp(qp, attr, mask, init_attr);
-	err = shim_enter(&entry, VERB_ibv_query_qp, ARGUMENTS(qp, attr, mask));
-	if (!err && (!old || !attr || !init_attr))
-		err = -EINVAL;
-	if (!err)
+	if (!old)
+		return shim_is_ready() ? any_qp_query(qp, attr, mask, init_attr)
+				       : shim_refuse(VERB_ibv_query_qp);
+	shim_enter(&entry, VERB_ibv_query_qp, ARGUMENTS(qp, attr, mask));
+	if (attr && init_attr)
 		err = xrc_qp_query(old, (struct legacy_qp_attr *)attr, mask,
 				   (struct legacy_qp_init_attr *)init_attr);
 	return shim_leave(&entry, err);
@@ -186,14 +184,11 @@ static NOT_ORDINARY int destroy_qp(struct ibv_qp *qp)
 {
 	struct xrc_qp *old = find_old(qp);
 	struct entry entry;
-	int err;
 
-	if (!old && shim_is_ready())
-		return destroy_plain(qp);
-	err = shim_enter(&entry, VERB_ibv_destroy_qp, ARGUMENTS(qp));
-	if (!err)
-		err = old ? xrc_qp_destroy(old) : -EINVAL;
-	return shim_leave(&entry, err);
+	if (!old)
+		return shim_is_ready() ? destroy_plain(qp) : shim_refuse(VERB_ibv_destroy_qp);
+	shim_enter(&entry, VERB_ibv_destroy_qp, ARGUMENTS(qp));
+	return shim_leave(&entry, xrc_qp_destroy(old));
 }
 
 /*

@@ -5,6 +5,7 @@
  * constructor's verb must not wait for the other thread.
  */
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -32,10 +33,28 @@ __attribute__((constructor)) static void begin(void)
 	call(&err_of_constructor);
 }
 
+/* Without a libibverbs: how many of the verbs that are passed on to it fail with ENOSYS. */
+static int count_refusals(void)
+{
+	struct ibv_qp_init_attr plain = { .qp_type = IBV_QPT_RC };
+	struct ibv_async_event event;
+	int refused =
+		(ibv_modify_srq(NULL, NULL, 0) == ENOSYS) + (ibv_query_srq(NULL, NULL) == ENOSYS) +
+		(ibv_destroy_srq(NULL) == ENOSYS) + (ibv_modify_qp(NULL, NULL, 0) == ENOSYS) +
+		(ibv_query_qp(NULL, NULL, 0, NULL) == ENOSYS) + (ibv_destroy_qp(NULL) == ENOSYS);
+
+	errno = 0;
+	refused += !ibv_create_qp(NULL, &plain) && errno == ENOSYS;
+	errno = 0;
+	return refused + (ibv_get_async_event(NULL, &event) == -1 && errno == ENOSYS);
+}
+
 int plugin_main(void)
 {
 	if (pthread_join(first, NULL))
 		return 1;
 	printf("%d %d\n", err_of_first, err_of_constructor);
+	if (err_of_first == ENOSYS)
+		printf("%d refused\n", count_refusals());
 	return 0;
 }
