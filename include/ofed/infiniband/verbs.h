@@ -3,11 +3,12 @@
  * The application API of libibverbs as OFED 1.5.3 had it, frozen: for recompiling programs that use
  * its XRC verbs.
  *
- * A program compiled with this header has the ABI of a binary of 2010, so it needs xrc-compat to
- * run. The header takes the place of the system's <infiniband/verbs.h>: never include both. Nothing
- * may be added, moved or renamed here; the layouts are asserted against
+ * A program compiled with this header has the ABI of a binary of OFED 1.5, so it needs xrc-compat
+ * to run. The header takes the place of the system's <infiniband/verbs.h>: never include both.
+ * Nothing may be added, moved or renamed here; the layouts are asserted against
  * abi/reference/ofed-1.5.3.json for x86_64 and i386, and for aarch64 up to the first mutex or
- * condition variable.
+ * condition variable. OFED's macros BEGIN_C_DECLS and END_C_DECLS are left out, as in today's
+ * header.
  */
 #ifndef INFINIBAND_VERBS_H
 #define INFINIBAND_VERBS_H
@@ -750,7 +751,7 @@ int ibv_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid);
 
 int ibv_fork_init(void);
 
-/* In multiples of 2.5 Gbit/s; -1 if rate is not valid. */
+/* A rate as a multiple of 2.5 Gbit/s, and back. Not valid: -1, and IBV_RATE_MAX. */
 int ibv_rate_to_mult(enum ibv_rate rate) __attribute__((const));
 enum ibv_rate mult_to_ibv_rate(int mult) __attribute__((const));
 
@@ -770,8 +771,8 @@ const char *ibv_wc_status_str(enum ibv_wc_status status);
 struct ibv_xrc_domain *ibv_open_xrc_domain(struct ibv_context *context, int fd, int oflag);
 
 /*
- * EBUSY while SRQs or QPs of this opened device are in the domain, or receive QPs are registered
- * through this handle.
+ * Fails with EBUSY while SRQs or XRC QPs of this opened device are in the domain, or receive QPs
+ * are registered through this handle.
  */
 int ibv_close_xrc_domain(struct ibv_xrc_domain *d);
 
@@ -799,8 +800,8 @@ int ibv_query_xrc_rcv_qp(struct ibv_xrc_domain *xrc_domain, uint32_t xrc_qp_num,
 			 struct ibv_qp_init_attr *init_attr);
 
 /*
- * An opened device has one registration with a QP, however often it registers. EINVAL if the domain
- * has no such QP.
+ * An opened device has one registration with a QP, however often it registers. Both fail with
+ * EINVAL if the domain has no such QP, the second also if the opened device is not registered.
  */
 int ibv_reg_xrc_rcv_qp(struct ibv_xrc_domain *xrc_domain, uint32_t xrc_qp_num);
 int ibv_unreg_xrc_rcv_qp(struct ibv_xrc_domain *xrc_domain, uint32_t xrc_qp_num);

@@ -233,7 +233,7 @@ static inline struct xsrq_srq *xsrq_create(struct xsrq_srq *srq, struct ibv_pd *
 	errno = 0;
 	real = xsrq_create_real(&ex);
 	if (!real) {
-		/* libmlx4 refuses some sizes without setting errno */
+		/* libmlx4 refuses some sizes without setting errno. */
 		errno = errno ? errno : EINVAL;
 		return NULL;
 	}
@@ -319,7 +319,7 @@ static inline int xsrq_post_srq_recv(struct xsrq_srq *srq, struct ibv_recv_wr *w
 
 /* ---- QPs ---- */
 
-/* After the call, only cap has to be copied back to attr. */
+/* A verb that gets today's struct changes only cap, which the caller copies back to attr. */
 static inline void xsrq_fill_qp_attr(struct ibv_qp_init_attr *today,
 				     const struct xsrq_qp_init_attr *attr)
 {
