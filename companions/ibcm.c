@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * libibcm.so.1. Kernels no longer have its module ib_ucm, so ib_cm_open_device() fails, and Open
- * MPI connects by other means. So no program has an object for the other functions.
+ * libibcm.so.1. Linux 5.3 removed the module that the old library opened, ib_ucm. Here
+ * ib_cm_open_device() fails on every kernel, and Open MPI then connects by other means. So no
+ * program has an object for the other functions.
  */
 #include <errno.h>
 #include <stddef.h>

@@ -80,7 +80,10 @@ int umad_caller(const void *address)
 		version = version_of_object(map);
 	while (map && map->l_prev)
 		map = map->l_prev;
-	/* The first object is the program. This library may answer the other companion's calls. */
+	/*
+	 * The first object is the program. It counts before SONAME_VERSION: if both versions are
+	 * preloaded, the first one gets the calls for either.
+	 */
 	if (!version && map)
 		version = version_of_object(map);
 	return version ? version : SONAME_VERSION;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* From today's umad_port to those of libibumad.so.1 and .so.2. */
+/* Converts today's structs of a port and a CA to those of libibumad.so.1 and .so.2, and back. */
 #ifndef COMPANIONS_UMAD_PORT_H
 #define COMPANIONS_UMAD_PORT_H
 

@@ -41,8 +41,8 @@ bool dl_handle_finds_libibverbs(void *handle, const char *verb)
 	if (is_libibverbs(map))
 		return true;
 	/*
-	 * The program itself has no object before it. By its handle, Open MPI 1.8.5 to 1.8.8 asks
-	 * whether the old API is there beside today's, and must not find it.
+	 * Only the program's own object has no l_prev. Open MPI 1.8.5 to 1.8.8 asks by its handle
+	 * whether the old API is there beside today's, and must not find that.
 	 */
 	return map->l_prev && plugin_finds_libibverbs(handle, verb);
 }
