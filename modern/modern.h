@@ -34,7 +34,7 @@ extern const char *modern_library_path;
 /* The library or function that was not found. Valid after modern_load() has failed. */
 extern const char *_Atomic modern_missing;
 
-/* Domains. oflag: O_CREAT, O_EXCL; fd -1: a private one. Errors: kernel ib_uverbs_open_xrcd. */
+/* Domains. oflag: O_CREAT, O_EXCL; fd -1: a private one. Errors: contract 5.1. */
 int modern_open_xrcd(struct ibv_context *context, int fd, int oflag, struct ibv_xrcd **xrcd);
 int modern_close_xrcd(struct ibv_xrcd *xrcd);
 

@@ -46,7 +46,7 @@
 				 struct ibv_qp_init_attr *init_attr), (qp, attr, init_attr)) \
 	X(uverbs_destroy_qp, int, (struct ibv_qp *qp), (qp))
 
-/* Inline in <infiniband/verbs.h>: calls of the provider through the context. */
+/* Inline functions of <infiniband/verbs.h>. They call the provider through the context. */
 #define MODERN_INLINES(X) \
 	X(open_xrcd, struct ibv_xrcd *, \
 	  (struct ibv_context *context, struct ibv_xrcd_init_attr *attr), \
