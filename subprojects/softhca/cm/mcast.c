@@ -51,19 +51,37 @@ static bool is_assigned(const uint8_t *address)
 	       address[3] == 0x1b;
 }
 
-/* The mapping of rdma_cm (RFC 4391), which has a signature of its own in the port space UDP. */
+/* The address itself, in the form that it has with this version of RoCE. */
+static void map_ipv4_on_ethernet(const struct cm_id *id, const struct in_addr *ip, uint8_t gid[16])
+{
+	memset(gid, 0, 16);
+	if (!id->device->model->roce_v2)
+		memcpy(gid, "\xff\x0e", 2);
+	memset(gid + 10, 0xff, 2);
+	memcpy(gid + 12, ip, sizeof(*ip));
+}
+
+/*
+ * The mapping of rdma_cm: on InfiniBand that of RFC 4391, with a signature of its own in the port
+ * space UDP; on Ethernet the group keeps its address.
+ */
 static void map_address(const struct cm_id *id, const union cm_address *address, uint8_t gid[16])
 {
+	const bool ethernet = id->device->machine->settings.ethernet;
 	const uint8_t *ip = address->in6.sin6_addr.s6_addr;
 
 	switch (address->family) {
 	case AF_INET:
+		if (ethernet) {
+			map_ipv4_on_ethernet(id, &address->in.sin_addr, gid);
+			break;
+		}
 		begin_gid(gid, 0x40, id);
 		memcpy(gid + 12, &address->in.sin_addr, 4);
 		gid[12] &= 0x0f;
 		break;
 	case AF_INET6:
-		if (is_assigned(ip)) {
+		if (ethernet || is_assigned(ip)) {
 			memcpy(gid, ip, 16);
 			break;
 		}
@@ -140,10 +158,10 @@ static void describe(const struct cm_join *join, struct rdma_ucm_ud_param *ud)
 		ud->ah_attr.dlid = (uint16_t)join->group->lid;
 }
 
-/* The subnet manager refuses a group whose GID is not one of multicast. */
+/* A group whose GID is not one of multicast is refused. */
 static void report(struct cm_join *join)
 {
-	bool refused = join->group->gid[0] != 0xff;
+	bool refused = !port_is_group(join->group->gid);
 	struct cm_event *event =
 		cm_event_new(join->id, refused ? CM_EVENT_MULTICAST_ERROR : CM_EVENT_MULTICAST_JOIN,
 			     refused ? -EINVAL : 0);
@@ -208,6 +226,8 @@ static int join_group(struct cm_cmd *cmd, const union cm_address *address, uint6
 	if (!id->device || id->qp_type != IBV_QPT_UD ||
 	    (id->state != CM_BOUND && id->state != CM_ADDR_RESOLVED))
 		return refuse(-EINVAL, "id that may not join groups");
+	if (cm_addr_any(address) && id->device->machine->settings.ethernet)
+		return refuse(-EINVAL, "no address, and Ethernet has no subnet manager");
 	if (cm_addr_any(address))
 		memset(gid, 0, sizeof(gid));
 	else

@@ -2,10 +2,12 @@
 """Captures of programs over librdmacm: the messages of the connection manager, and what the program
 sends to the QPs and groups that they name."""
 
+import socket
 import struct
 
 import pytest
 
+import models
 from capturing import capturing, dissect, wireshark_agrees
 from emulator import HERE, THERE
 from installed import need, need_xclient
@@ -130,9 +132,15 @@ def test_an_xrc_connection_asks_for_it(played):
     wireshark_agrees(recording)
 
 
+# The Ethernet address and the GID of the group 239.0.0.7 (the kernel's cma_iboe_set_mgid).
+BY_ROCE = {"connectx3": ("3333ef000007", "ff0e::ffff:239.0.0.7"),
+           "connectx5": ("01005e000007", "::ffff:239.0.0.7")}
+
+
 @LINKS
 def test_multicast(daemon, finish, settings):
-    """A message to a group is sent once, to the GID and LID of the group."""
+    """A message to a group is sent once, to the GID and LID of the group. RoCE v2 sends it to the
+    group's address."""
     need("mckey")
     with capturing(daemon) as recording:
         listeners = [daemon.start(["mckey", "-m", "239.0.0.7", "-C", "2"], host=host)
@@ -145,10 +153,11 @@ def test_multicast(daemon, finish, settings):
     packets = recording.capture.packets
     assert [(p.interface, p.kind, p.qpn) for p in packets] == 2 * [
         (0, "UD SEND_ONLY_IMM", 0xffffff)]
+    gid = "ff12:4001:ffff::f00:7"
     if settings:
-        assert {packet.dmac[:2] for packet in packets} == {b"\x33\x33"}
+        mac, gid = BY_ROCE[models.model()]
+        assert {packet.dmac.hex() for packet in packets} == {mac}
     else:
         assert {packet.dlid for packet in packets} == {0xc001}
-        assert {packet.dgid for packet in packets} == {
-            bytes.fromhex("ff124001ffff0000000000000f000007")}
+    assert {packet.dgid for packet in packets} == {socket.inet_pton(socket.AF_INET6, gid)}
     wireshark_agrees(recording)

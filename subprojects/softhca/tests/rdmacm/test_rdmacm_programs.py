@@ -146,3 +146,18 @@ def test_each_listener_of_a_group_gets_the_messages(daemon, finish):
         status, output = finish(process, 60)
         assert status == 0 and "data transfers complete" in output, output
     daemon.until_empty()
+
+
+@pytest.mark.parametrize("settings", [["--link=ethernet"]])
+def test_a_group_of_ipv6_keeps_its_address_on_ethernet(daemon, finish):
+    need("mckey")
+    status, output = finish(daemon.start("mckey -s -m ff0e::1:2:3 -C 1".split(), host=0))
+    assert status == 0 and "joined dgid: ff0e::1:2:3 mlid 0x0 " in output, output
+
+
+@pytest.mark.parametrize("settings", [["--link=ethernet"]])
+def test_ethernet_has_no_group_without_an_address(daemon, finish):
+    """As there is no subnet manager that would give it one."""
+    need("mckey")
+    status, output = finish(daemon.start(f"mckey -s -m 0.0.0.0 -b {HERE} -C 1".split(), host=0))
+    assert status and "Invalid argument" in output, output
