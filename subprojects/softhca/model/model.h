@@ -25,6 +25,9 @@ enum opcode {
 /* The opcodes of receive completions. */
 enum recv_opcode { RECV_WRITE_IMM = 0, RECV_SEND = 1, RECV_SEND_IMM = 2 };
 
+/* Kinds of packets in the hardware's manual. UCX finds the receiver's address by the kind. */
+enum packet_kind { KIND_ROCE_V1 = 0, KIND_IPV6 = 1, KIND_IPV4 = 2, KIND_UDP = 8 };
+
 enum syndrome {
 	SYNDROME_OK = 0x00,
 	SYNDROME_LOCAL_LENGTH = 0x01,
@@ -256,7 +259,7 @@ struct model {
 
 	/* ports */
 	bool roce_v2; /* mlx5: ports of Ethernet have RoCE v2 beside v1 */
-	/* mlx5 over RoCE: the service level of a datagram is the kind of its packet */
+	/* mlx5 over RoCE: the service level of a datagram is its enum packet_kind */
 	bool tells_packet;
 
 	/* QPs */

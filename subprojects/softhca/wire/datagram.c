@@ -20,9 +20,6 @@ static bool put_grh(const struct attempt *attempt, struct mem_vec *to)
 	return mem_copy(to, &from, sizeof(grh)) == MEM_OK;
 }
 
-/* Kinds of packets in the hardware's manual. UCX finds the receiver's address by the kind. */
-enum { PACKET_ROCE_V1 = 0, PACKET_IPV6 = 1, PACKET_IPV4 = 2, PACKET_UDP = 8 };
-
 /* Ethernet has no service levels. */
 static uint8_t service_level(const struct attempt *attempt)
 {
@@ -35,8 +32,8 @@ static uint8_t service_level(const struct attempt *attempt)
 	if (!device->model->tells_packet)
 		return 0;
 	if (port_gid(device, attempt->qp->attr.port, av->sgid_index, sgid) != GID_ROCE_V2)
-		return PACKET_ROCE_V1;
-	return PACKET_UDP | (port_is_ipv4(sgid) ? PACKET_IPV4 : PACKET_IPV6);
+		return KIND_ROCE_V1;
+	return KIND_UDP | (port_is_ipv4(sgid) ? KIND_IPV4 : KIND_IPV6);
 }
 
 /* The receive buffer is too short or not accessible. */

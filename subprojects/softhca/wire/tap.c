@@ -5,11 +5,16 @@
 #include <base/bytes.h>
 #include <machine/port.h>
 
-/* Syndromes of an AETH (InfiniBand specification 9.7.5.2), the last one with a code. */
-#define ACK	  0x1f /* no credits are counted */
-#define RNR_NAK	  0x20 /* with the timer */
-#define NAK	  0x60
-#define ANY_PKEY  0xffff /* in the table's only place with a P_Key */
+/* Syndromes of an AETH (InfiniBand specification 9.7.5.2). */
+enum {
+	ACK = 0x1f, /* no credits are counted */
+	NAK_NOT_READY = 0x20, /* with the RNR timer */
+	NAK_INVALID_REQUEST = 0x61,
+	NAK_REMOTE_ACCESS = 0x62,
+	NAK_REMOTE_OPERATION = 0x63,
+};
+
+#define ANY_PKEY 0xffff /* in the table's only place with a P_Key */
 
 /* The payload of all packets of a piece. */
 static uint8_t payload[TRANSPORT_PIECE];
@@ -276,11 +281,11 @@ static uint8_t nak_of(uint8_t syndrome)
 {
 	switch (syndrome) {
 	case SYNDROME_REMOTE_INVALID:
-		return NAK | 1;
+		return NAK_INVALID_REQUEST;
 	case SYNDROME_REMOTE_ACCESS:
-		return NAK | 2;
+		return NAK_REMOTE_ACCESS;
 	default:
-		return NAK | 3;
+		return NAK_REMOTE_OPERATION;
 	}
 }
 
@@ -289,7 +294,7 @@ void tap_answer(const struct attempt *attempt, enum outcome outcome)
 	if (!capture_runs)
 		return;
 	if (outcome == NOT_READY)
-		acknowledge(attempt, (uint8_t)(RNR_NAK | attempt->peer->attr.min_rnr_timer));
+		acknowledge(attempt, (uint8_t)(NAK_NOT_READY | attempt->peer->attr.min_rnr_timer));
 	else if (outcome == FAILED && attempt->peer_fails)
 		acknowledge(attempt, nak_of(attempt->syndrome));
 	else if (outcome == LOST || outcome == FAILED)
