@@ -170,17 +170,8 @@ void sq_init(struct hca_qp *qp);
 /* The slot of the request to be executed next: behind those that are on their way elsewhere. */
 uint32_t sq_next(const struct hca_qp *qp);
 
-/* How many pieces of requests are on their way to another machine. */
-unsigned int sq_away(const struct hca_qp *qp);
-
-/* The @nth of them, from 0 on; the one behind the last is for the next piece. */
-struct hca_flight *sq_flight(struct hca_away *away, unsigned int nth);
-
 /* The sequence number of the next packet: behind those on their way elsewhere. */
 uint32_t sq_psn(const struct hca_qp *qp);
-
-/* All that is on its way is to be sent again. */
-void sq_recall(struct hca_qp *qp);
 
 /* The first request has made progress, or is complete: its retries are counted from 0 again. */
 void sq_settle(struct hca_qp *qp);
@@ -214,6 +205,32 @@ void sq_retry_unanswered(struct hca_machine *machine);
 
 /* The QP is in SQD: says when the send queue has come to rest. */
 void sq_drain(struct hca_qp *qp);
+
+/* ---- pieces of requests on their way to another machine (away.c) ---- */
+
+/* Comes before away_add(). False: no memory. */
+bool away_begin(struct hca_qp *qp);
+
+/* How many are on their way. */
+unsigned int away_count(const struct hca_qp *qp);
+
+/* The @nth of them, from 0 on. */
+struct hca_flight *away_flight(const struct hca_qp *qp, unsigned int nth);
+
+/*
+ * One more, behind the others. Fills in its tag and its time. A piece that is sent again has those
+ * that it had: an answer to the first try may still come.
+ */
+void away_add(struct hca_qp *qp, struct hca_flight *flight);
+
+/* The oldest has its answer. */
+struct hca_flight away_take(struct hca_qp *qp);
+
+/* All are to be sent again. */
+void away_recall(struct hca_qp *qp);
+
+/* None is to be sent again. */
+void away_forget(struct hca_qp *qp);
 
 /* ---- receive queues seen alike: own ring, shared receive queue, XRC SRQ (recv.c) ---- */
 

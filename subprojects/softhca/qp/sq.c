@@ -17,37 +17,14 @@ uint32_t sq_next(const struct hca_qp *qp)
 	return qp->sq.next + (qp->send.away ? qp->send.away->slots : 0);
 }
 
-unsigned int sq_away(const struct hca_qp *qp)
-{
-	return qp->send.away ? qp->send.away->count : 0;
-}
-
-struct hca_flight *sq_flight(struct hca_away *away, unsigned int nth)
-{
-	return &away->flight[(away->first + nth) % HCA_FLIGHTS];
-}
-
 uint32_t sq_psn(const struct hca_qp *qp)
 {
 	return (qp->attr.sq_psn + (qp->send.away ? qp->send.away->packets : 0)) & PSN_MASK;
 }
 
-void sq_recall(struct hca_qp *qp)
-{
-	struct hca_away *away = qp->send.away;
-
-	list_del(&qp->send.held);
-	if (!sq_away(qp))
-		return;
-	qp->send.sent = sq_flight(away, 0)->offset;
-	if (away->resent < away->count)
-		away->resent = away->count;
-	away->count = away->slots = away->packets = 0;
-}
-
 void sq_settle(struct hca_qp *qp)
 {
-	sq_recall(qp);
+	away_recall(qp);
 	timer_stop(&qp->send.retry);
 	list_del(&qp->send.unanswered);
 	qp->send.lost = qp->send.not_ready = 0;
@@ -60,8 +37,7 @@ void sq_stop(struct hca_qp *qp)
 	sq_settle(qp);
 	list_del(&qp->send.ready);
 	list_del(&qp->failed);
-	if (qp->send.away)
-		qp->send.away->resent = 0;
+	away_forget(qp);
 }
 
 /* ---- the ring ---- */

@@ -19,26 +19,18 @@ static bool store(struct attempt *attempt, const void *bytes)
 /* The oldest piece has arrived. */
 static void ack_oldest(struct hca_qp *qp, const struct wqe *wqe)
 {
-	struct hca_away *away = qp->send.away;
-	const struct hca_flight flight = *sq_flight(away, 0);
+	const struct hca_flight flight = away_take(qp);
 
 	timer_stop(&qp->send.retry);
 	list_del(&qp->send.unanswered);
 	qp->send.lost = qp->send.not_ready = 0;
 	qp->send.waiting = false;
 	qp->attr.sq_psn = (qp->attr.sq_psn + flight.packets) & PSN_MASK;
-	away->round_trip = hca_now() - flight.since;
-	away->packets -= flight.packets;
-	away->first = (away->first + 1) % HCA_FLIGHTS;
-	away->count--;
-	away->resent -= away->resent > 0;
 	list_del(&qp->send.held);
-	if (flight.last) {
-		away->slots -= flight.slots;
+	if (flight.last)
 		sq_complete(qp, wqe, SYNDROME_OK);
-	}
-	qp->send.started = away->count || qp->send.sent;
-	if (away->count)
+	qp->send.started = away_count(qp) || qp->send.sent;
+	if (away_count(qp))
 		send_await(qp);
 	if (qp->state == IBV_QPS_SQD)
 		sq_drain(qp);
@@ -53,7 +45,7 @@ static struct hca_qp *asker(int machine, const struct far_answer *answer)
 		far_here() ? machine_route(far_here(), answer->slid, &port) : NULL;
 	struct hca_qp *qp = device ? qp_find(device, answer->qpn) : NULL;
 
-	return qp && device->port[port].active && sq_away(qp) &&
+	return qp && device->port[port].active && away_count(qp) &&
 			       far_machine(qp->attr.dest.dlid) == machine
 		       ? qp
 		       : NULL;
@@ -62,7 +54,7 @@ static struct hca_qp *asker(int machine, const struct far_answer *answer)
 static void conclude(struct hca_qp *qp, const struct far_answer *answer, size_t bytes)
 {
 	static struct wqe wqe; /* one thread serves */
-	const struct hca_flight *flight = sq_flight(qp->send.away, 0);
+	const struct hca_flight *flight = away_flight(qp, 0);
 	struct attempt attempt = {
 		.qp = qp,
 		.wqe = &wqe,
@@ -86,7 +78,7 @@ static void conclude(struct hca_qp *qp, const struct far_answer *answer, size_t 
 		ack_oldest(qp, &wqe);
 		return;
 	}
-	sq_recall(qp);
+	away_recall(qp);
 	send_conclude(qp, &attempt, outcome);
 }
 
@@ -99,15 +91,15 @@ static bool ack_earlier(struct hca_qp *qp, uint64_t tag)
 	const struct far_answer arrived = { .outcome = SENT };
 	unsigned int before = 0;
 
-	while (before < qp->send.away->count && sq_flight(qp->send.away, before)->tag != tag) {
-		if (sq_flight(qp->send.away, before++)->reads)
+	while (before < away_count(qp) && away_flight(qp, before)->tag != tag) {
+		if (away_flight(qp, before++)->reads)
 			return false;
 	}
-	if (before == qp->send.away->count)
+	if (before == away_count(qp))
 		return false;
-	while (before-- && sq_away(qp))
+	while (before-- && away_count(qp))
 		conclude(qp, &arrived, 0);
-	return sq_away(qp);
+	return away_count(qp);
 }
 
 /* Whether an honest daemon could have sent it. */

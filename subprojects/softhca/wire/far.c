@@ -9,8 +9,6 @@
 
 #include <fabric/fabric.h>
 
-#include <stdlib.h>
-
 static struct hca_machine *here;
 
 void far_init(struct hca_machine *machine)
@@ -46,12 +44,12 @@ bool far_is_peer(const struct hca_qp *qp)
 /* ---- what is away ---- */
 
 /* Messages: the pieces of a long read take one of the receiver's resources together. */
-static unsigned int reads_away(struct hca_away *away)
+static unsigned int reads_away(const struct hca_qp *qp)
 {
 	unsigned int reads = 0;
 
-	for (unsigned int i = 0; i < away->count; i++) {
-		const struct hca_flight *flight = sq_flight(away, i);
+	for (unsigned int i = 0; i < away_count(qp); i++) {
+		const struct hca_flight *flight = away_flight(qp, i);
 
 		reads += flight->reads && flight->last;
 	}
@@ -61,27 +59,19 @@ static unsigned int reads_away(struct hca_away *away)
 /* A receiver remembers the result of one atomic only, for the case that its answer is lost. */
 static bool is_held(const struct hca_qp *qp, const struct wqe *wqe)
 {
-	struct hca_away *away = qp->send.away;
-	const unsigned int reads = reads_away(away);
+	const unsigned int reads = reads_away(qp);
 
 	if (reads && operation_is_atomic(wqe))
 		return true;
-	return away->count == HCA_FLIGHTS || (wqe->fence && reads) ||
+	return away_count(qp) == HCA_FLIGHTS || (wqe->fence && reads) ||
 	       (operation_changes_sender(wqe) && reads &&
 		reads >= model_pow2(qp->attr.max_rd_atomic));
 }
 
-/* A piece that is sent again has its old tag: an answer to the first try may still come. */
+/* Its tag. */
 static uint64_t add_flight(const struct attempt *attempt)
 {
-	static uint64_t tags;
-	struct hca_away *away = attempt->qp->send.away;
-	struct hca_flight *flight = sq_flight(away, away->count);
-	const bool again = away->count < away->resent;
-
-	*flight = (struct hca_flight){
-		.tag = again ? flight->tag : ++tags,
-		.since = again ? flight->since : hca_now(),
+	struct hca_flight flight = {
 		.offset = attempt->offset,
 		.part = (uint32_t)attempt->part,
 		.slots = attempt->wqe->slots,
@@ -89,12 +79,9 @@ static uint64_t add_flight(const struct attempt *attempt)
 		.last = attempt->last,
 		.reads = operation_changes_sender(attempt->wqe),
 	};
-	away->count++;
-	away->packets += flight->packets;
-	/* A piece that is sent again may be older than the last one that was begun. */
-	if (!again)
-		away->begun = sq_next(attempt->qp) + flight->slots;
-	return flight->tag;
+
+	away_add(attempt->qp, &flight);
+	return flight.tag;
 }
 
 /* ---- messages ---- */
@@ -194,19 +181,17 @@ enum outcome far_send(struct attempt *attempt)
 	struct fabric_parcel *parcel;
 	struct far_request *request;
 
-	if (!qp->send.away)
-		qp->send.away = calloc(1, sizeof(*qp->send.away));
-	if (!qp->send.away)
+	if (!away_begin(qp))
 		return LOST;
 	if (is_held(qp, attempt->wqe))
 		return HELD;
-	parcel = fabric_new(FABRIC_REQUEST, machine, qp->send.away->count, size_of(attempt));
+	parcel = fabric_new(FABRIC_REQUEST, machine, away_count(qp), size_of(attempt));
 	if (!parcel)
-		return qp->send.away->count ? HELD : LOST;
+		return away_count(qp) ? HELD : LOST;
 	request = fill(attempt, parcel);
 	if (!request)
 		return operation_fail(attempt, SYNDROME_LOCAL_PROT);
-	request->reading = (uint8_t)(reads_away(qp->send.away) + 1);
+	request->reading = (uint8_t)(reads_away(qp) + 1);
 	tap_request(attempt);
 	request->tag = add_flight(attempt);
 	dispatch(attempt, parcel, machine);

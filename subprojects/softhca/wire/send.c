@@ -63,7 +63,7 @@ static void retry_expired(struct timer *timer)
 	struct hca_qp *qp = container_of(timer, struct hca_qp, send.retry);
 	bool unanswered = !list_empty(&qp->send.unanswered);
 
-	sq_recall(qp);
+	away_recall(qp);
 	list_del(&qp->send.unanswered);
 	qp->send.waiting = false;
 	qp->device->machine->active = true;
@@ -161,13 +161,7 @@ void send_await(struct hca_qp *qp)
 /* A piece is on its way. The next piece, or the next request, may follow. */
 static void go_on(struct hca_qp *qp, const struct attempt *attempt)
 {
-	struct hca_away *away = qp->send.away;
-
-	qp->send.sent += attempt->part;
-	if (attempt->last) {
-		away->slots += attempt->wqe->slots;
-		qp->send.sent = 0;
-	}
+	qp->send.sent = attempt->last ? 0 : qp->send.sent + attempt->part;
 	send_await(qp);
 }
 
@@ -211,7 +205,7 @@ bool send_conclude(struct hca_qp *qp, struct attempt *attempt, enum outcome outc
 /* In SQD no message begins. One that has begun goes on. */
 static bool must_wait(const struct hca_qp *qp, uint32_t slot)
 {
-	return qp->state == IBV_QPS_SQD && sq_away(qp) && !qp->send.sent &&
+	return qp->state == IBV_QPS_SQD && away_count(qp) && !qp->send.sent &&
 	       (int32_t)(slot - qp->send.away->begun) >= 0;
 }
 
@@ -225,21 +219,21 @@ static bool execute(struct hca_qp *qp, uint64_t *bytes)
 	enum syndrome syndrome = sq_fetch(qp, slot, &wqe);
 	enum outcome outcome;
 
-	if (must_wait(qp, slot) || (syndrome && sq_away(qp)))
+	if (must_wait(qp, slot) || (syndrome && away_count(qp)))
 		return send_conclude(qp, &attempt, HELD);
 	qp->send.started = true;
 	if (syndrome) {
 		give_up(qp, &wqe, syndrome);
 		return false;
 	}
-	if (!sq_away(qp) && delayed(qp))
+	if (!away_count(qp) && delayed(qp))
 		return false;
 	qp->send.delayed = false;
 	count_reads(qp, &wqe);
 	outcome = transport_execute(&attempt);
 	*bytes = attempt.part;
 	/* Its completion would come before those of requests that are away. */
-	if (outcome != AWAY && sq_away(qp))
+	if (outcome != AWAY && away_count(qp))
 		outcome = HELD;
 	return send_conclude(qp, &attempt, outcome);
 }

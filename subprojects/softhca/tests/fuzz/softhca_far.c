@@ -92,8 +92,8 @@ void fuzz_answer(const struct fuzz_hca *hca, struct input *input, const struct h
 		uint8_t bytes[FAR_BYTES];
 	} message = { 0 };
 	const uint8_t flags = take(input, 1);
-	const unsigned int nth = take(input, 1) % qp->send.away->count;
-	const struct hca_flight *flight = sq_flight(qp->send.away, nth);
+	const unsigned int nth = take(input, 1) % away_count(qp);
+	const struct hca_flight *flight = away_flight(qp, nth);
 	const uint64_t *sent = &hca->machine.device[0].port[1].counts.sent, before = *sent;
 	const uint64_t tag = flight->tag;
 	size_t length = sizeof(message.words);

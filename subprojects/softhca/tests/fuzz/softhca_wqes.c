@@ -346,7 +346,7 @@ static void fail_from_far(void)
 	struct input input = { bytes, sizeof(bytes) };
 	const struct hca_qp *qp = qps[RC_A]->qp;
 
-	if (qp->send.away && qp->send.away->count)
+	if (away_count(qp))
 		fuzz_answer(hca, &input, qp);
 }
 
@@ -362,7 +362,7 @@ static void lengthen_before_answer(void)
 	for (int i = 0; i < 4; i++)
 		post_wqe(&(struct input){ write, sizeof(write) }, RC_A);
 	fuzz_hca_turn(hca);
-	if (!sq_away(qp))
+	if (!away_count(qp))
 		return;
 	in_arena(qp->sq.buffer.address)[7] = 16;
 	fuzz_answer(hca, &(struct input){ success, sizeof(success) }, qp);
@@ -394,7 +394,7 @@ static void hear_from_far(struct input *input, int index)
 
 	if (!qp)
 		return;
-	if (qp->send.away && qp->send.away->count)
+	if (away_count(qp))
 		fuzz_answer(hca, input, qp);
 	else
 		fuzz_request(hca, input, qp, mr->key, xrc_srq->obj.number);
