@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* ---- the process (daemon.c) ---- */
+/* ---- the process, from its start to its end (spawn.c) ---- */
 
 struct daemon_plan {
 	struct settings settings;
@@ -33,6 +33,17 @@ int daemon_detach(int one, int other);
 
 /* "@what: the error" into @why. Returns @err. (fail.c) */
 int server_fail(char *why, size_t size, const char *what, int err);
+
+/* ---- what the process does (daemon.c) ---- */
+
+/* Opens all that the daemon offers, and waits for the other machines. 0 or -errno; @why. */
+int daemon_prepare(const struct daemon_plan *plan, char *why, size_t size);
+
+/* Serves until the end that the plan names. 0 or -errno. */
+int daemon_serve(void);
+
+/* Frees the ports, and then the directory: a new start then finds the ports free. */
+void daemon_leave(const char *directory);
 
 /* ---- its directory: made, locked, taken over from a dead one, removed (home.c) ---- */
 
