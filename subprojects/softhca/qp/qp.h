@@ -299,18 +299,10 @@ bool path_offered(const struct hca_qp *qp, const struct hca_qp *peer);
  */
 void path_met(struct hca_qp *qp, struct hca_qp *peer);
 
-/* An event for the handles of the QP in every process; opened handles only with open_events. */
-static inline void event_qp(struct hca_qp *qp, enum ibv_event_type type)
-{
-	bool all = qp->device->machine->settings.open_events;
+/* ---- asynchronous events (qp_event.c) ---- */
 
-	list_for_each(struct hca_qp_handle, handle, &qp->handles, peer)
-	{
-		if (all || !handle->opened)
-			handle->async_events +=
-				event_async(handle->obj.ctx, handle->user_handle, type);
-	}
-}
+/* An event for the handles of the QP in every process; opened handles only with open_events. */
+void event_qp(struct hca_qp *qp, enum ibv_event_type type);
 
 /* ---- what a QP and its port have done ---- */
 
