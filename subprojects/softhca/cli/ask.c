@@ -43,12 +43,12 @@ static int send_words(int sock, int count, char **words)
 }
 
 /* A daemon that rejects the greeting answers without a text. */
-int cli_receive(int sock, struct softhca_welcome *reply, int *text)
+int cli_receive(int sock, struct softhca_welcome *reply, int *fd)
 {
 	ssize_t got = -EAGAIN;
 
 	for (int i = 0; got == -EAGAIN && i < ANSWER_SECONDS; i++) {
-		got = message_receive(sock, reply, sizeof(*reply), text, 0);
+		got = message_receive(sock, reply, sizeof(*reply), fd, 0);
 		if (got == -EAGAIN && home_daemon_is_stopped(sock))
 			break;
 	}

@@ -78,7 +78,7 @@ int cli_refuse(int status, const char *format, ...) __attribute__((format(printf
 /* Connects to the daemon of dir_find(), whose directory is filled in. The socket or -errno. */
 int cli_connect(char directory[DIR_MAX + 1]);
 
-/* Its answer, with the descriptor that comes with it or -1. 0 or -errno. */
+/* Waits for the daemon's answer. *fd = the descriptor with it, or -1. 0 or -errno. */
 int cli_receive(int sock, struct softhca_welcome *reply, int *fd);
 
 /* Says that the daemon does not answer, or refuses without a text. @status; CLI_FAILED. */

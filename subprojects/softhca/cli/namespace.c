@@ -39,11 +39,10 @@ static int map_self(uid_t uid, gid_t gid)
 	return err ? err : write_file("/proc/self/gid_map", map);
 }
 
-/* Asks the kernel, as dir_user() does. */
 static int unshare_as_user(int namespaces)
 {
 	uid_t uid = dir_user();
-	gid_t gid = (gid_t)getauxval(AT_EGID);
+	gid_t gid = (gid_t)getauxval(AT_EGID); /* as the kernel knows it, like the user */
 
 	return unshare(CLONE_NEWUSER | namespaces) ? -errno : map_self(uid, gid);
 }

@@ -72,6 +72,19 @@ static int become(char **program)
 			  strerror(err));
 }
 
+/* Becomes the program, with the variables by which it finds the daemon. Returns after a message. */
+static int run_program(const char *directory, const char *preload, int hosts, char **program)
+{
+	char setting[PATH_MAX];
+	int err = cli_preload_setting(directory, preload, setting, sizeof(setting));
+
+	if (err)
+		return cli_refuse(CLI_REFUSED, "%s: %s", directory, strerror(-err));
+	if (set_environment(directory, setting, hosts))
+		return cli_refuse(CLI_REFUSED, "out of memory");
+	return become(program);
+}
+
 static int start_for_run(struct daemon_plan *plan, char *directory)
 {
 	char why[512];
@@ -87,7 +100,7 @@ static int start_for_run(struct daemon_plan *plan, char *directory)
 /* Seconds for the answer of a shared daemon, and for the end of one that is ending. */
 #define JOIN_SECONDS 20
 
-/* The settings with which the daemon must have been started. Its answer, or -errno. */
+/* Asks the daemon for a place for a run with these settings. The daemon's answer, or -errno. */
 static int ask_to_join(const char *directory, const struct settings *settings)
 {
 	struct softhca_welcome reply = { 0 };
@@ -168,7 +181,7 @@ static int share_daemon(struct daemon_plan *plan, char *directory)
 
 int cli_run(int argc, char **argv)
 {
-	char preload[PATH_MAX], setting[PATH_MAX];
+	char preload[PATH_MAX];
 	char directory[DIR_MAX + 1];
 	struct daemon_plan plan = { .directory = directory, .until = getpid() };
 	const struct settings *settings = &plan.settings;
@@ -192,14 +205,7 @@ int cli_run(int argc, char **argv)
 	if (!status)
 		status = settings->machines[0] ? share_daemon(&plan, directory)
 					       : start_for_run(&plan, directory);
-	if (status)
-		return status;
-	status = cli_preload_setting(directory, preload, setting, sizeof(setting));
-	if (status)
-		return cli_refuse(CLI_REFUSED, "%s: %s", directory, strerror(-status));
-	if (set_environment(directory, setting, options.hosts))
-		return cli_refuse(CLI_REFUSED, "out of memory");
-	return become(argv + optind);
+	return status ? status : run_program(directory, preload, options.hosts, argv + optind);
 }
 
 /* ---- start ---- */

@@ -47,12 +47,13 @@ static bool make_mounts_private(void)
  */
 static void mount_shm(const char *directory)
 {
-	const bool inside = !strncmp(directory, SHM "/", sizeof(SHM));
+	const size_t prefix = strlen(SHM "/");
+	const bool inside = !strncmp(directory, SHM "/", prefix);
 	char hidden[64];
 	int fd;
 
 	/* SOFTHCA_DIR and TMPDIR can name a directory anywhere. */
-	if (inside && strchr(directory + sizeof(SHM), '/'))
+	if (inside && strchr(directory + prefix, '/'))
 		return;
 	fd = open(directory, O_PATH | O_CLOEXEC);
 	snprintf(hidden, sizeof(hidden), "/proc/self/fd/%d", fd);

@@ -80,7 +80,7 @@ static bool is_of_device(const char *path)
 	return behind(path, places);
 }
 
-/* Below `run --net` the ports may have interfaces. Else the machine's own are seen. */
+/* True if the ports have interfaces, which only `run --net` makes. They hide the real machine's. */
 static bool is_of_interface(const char *path)
 {
 	char tree[PATH_MAX];
@@ -90,7 +90,7 @@ static bool is_of_interface(const char *path)
 	       !real()->access(tree, F_OK);
 }
 
-/* The machine has entries here, too: all that the tree lacks. */
+/* Places where the real machine's entries are seen, too: all that the daemon's tree lacks. */
 static bool is_shared(const char *path)
 {
 	static const char *const places[] = { "/sys/module", "/sys/bus/pci", "/sys/class/pci_bus",
