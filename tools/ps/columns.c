@@ -8,26 +8,10 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <strings.h>
 #include <sys/sysmacros.h>
 #include <time.h>
-
-const struct column columns[COLUMNS] = {
-	[COLUMN_DEVICE] = { "DEVICE", "device", 8 },
-	[COLUMN_QP] = { "QP", "number of the receive QP", 8 },
-	[COLUMN_PID] = { "PID", "process that is registered", 7 },
-	[COLUMN_COMMAND] = { "COMMAND", "its command", 15 },
-	[COLUMN_AGE] = { "AGE", "time since it opened the domain", 7 },
-	[COLUMN_DOMAIN] = { "DOMAIN", "the domain: device and inode of its file, major:minor:inode",
-			    14 },
-	[COLUMN_CREATOR] = { "CREATOR", "process that created the QP, while it is there", 7 },
-	[COLUMN_UID] = { "UID", "user of the process", 6 },
-	[COLUMN_RUN] = { "RUN",
-			 "directory of the emulator's daemon, if the process has emulated adapters", 24 },
-	[COLUMN_KEPT] = { "KEPT", "kernel; release 1.0 also listed QPs that had ended", 7 },
-	[COLUMN_STATE] = { "STATE", "live; release 1.0 also listed dead processes", 7 },
-	[COLUMN_TABLE] = { "TABLE", "table of the process", 0 },
-};
 
 /* ---- kinds of cells ---- */
 
@@ -75,6 +59,36 @@ static struct cell run(pid_t pid)
 
 /* ---- columns ---- */
 
+/*
+ * X(NAME, USUAL, WIDTH, HELP, CELL): the members of struct column, and what column_cell() returns.
+ * The columns stand in this order if -o gives no other.
+ */
+#define COLUMN_TABLE(X) \
+	X(DEVICE, true, 8, "device", text("%s", key->device)) \
+	X(QP, true, 8, "number of the receive QP", \
+	  qp ? number(qp->qp_num, text("0x%06x", qp->qp_num)) : empty) \
+	X(PID, true, 7, "process that is registered", \
+	  number(member->pid, text("%d", (int)member->pid))) \
+	X(COMMAND, true, 15, "its command", text("%s", member->command)) \
+	X(AGE, true, 7, "time since it opened the domain", age(member->since)) \
+	X(DOMAIN, true, 14, "the domain: device and inode of its file, major:minor:inode", \
+	  text("%u:%u:%llu", major(key->st_dev), minor(key->st_dev), \
+	       (unsigned long long)key->st_ino)) \
+	X(CREATOR, false, 7, "process that created the QP, while it is there", \
+	  creator ? number(creator->pid, text("%d", (int)creator->pid)) : empty) \
+	X(UID, false, 6, "user of the process", number(member->uid, text("%u", member->uid))) \
+	X(RUN, false, 24, \
+	  "directory of the emulator's daemon, if the process has emulated adapters", \
+	  run(member->pid)) \
+	X(KEPT, false, 7, "kernel; release 1.0 also listed QPs that had ended", \
+	  text("%s", qp ? "kernel" : "")) \
+	X(STATE, false, 7, "live; release 1.0 also listed dead processes", text("live")) \
+	X(TABLE, false, 0, "table of the process", text("%s", member->path))
+
+#define ROW(NAME, USUAL, WIDTH, HELP, CELL) { #NAME, HELP, WIDTH, USUAL },
+const struct column columns[] = { COLUMN_TABLE(ROW){ 0 } };
+#undef ROW
+
 struct cell column_cell(const struct column *column, const struct regtab_view_member *member,
 			const struct regtab_view_qp *qp)
 {
@@ -82,47 +96,26 @@ struct cell column_cell(const struct column *column, const struct regtab_view_me
 	const struct regtab_key *key = &member->key;
 	static const struct cell empty;
 
-	switch (column - columns) {
-	case COLUMN_DEVICE:
-		return text("%s", key->device);
-	case COLUMN_QP:
-		return qp ? number(qp->qp_num, text("0x%06x", qp->qp_num)) : empty;
-	case COLUMN_PID:
-		return number(member->pid, text("%d", (int)member->pid));
-	case COLUMN_COMMAND:
-		return text("%s", member->command);
-	case COLUMN_AGE:
-		return age(member->since);
-	case COLUMN_DOMAIN:
-		return text("%u:%u:%llu", major(key->st_dev), minor(key->st_dev),
-			    (unsigned long long)key->st_ino);
-	case COLUMN_CREATOR:
-		return creator ? number(creator->pid, text("%d", (int)creator->pid)) : empty;
-	case COLUMN_UID:
-		return number(member->uid, text("%u", member->uid));
-	case COLUMN_RUN:
-		return run(member->pid);
-	case COLUMN_KEPT:
-		return text("%s", qp ? "kernel" : "");
-	case COLUMN_STATE:
-		return text("live");
-	default:	/* COLUMN_TABLE */
-		return text("%s", member->path);
-	}
+#define TAKE(NAME, USUAL, WIDTH, HELP, CELL) \
+	if (!strcmp(column->name, #NAME)) \
+		return CELL;
+	COLUMN_TABLE(TAKE)
+#undef TAKE
+	return empty;
 }
 
 const struct column *column_named(const char *name)
 {
-	for (size_t i = 0; i < COLUMNS; i++) {
-		if (!strcasecmp(columns[i].name, name))
-			return &columns[i];
-	}
-	return NULL;
+	const struct column *column = columns;
+
+	while (column->name && strcasecmp(column->name, name) != 0)
+		column++;
+	return column->name ? column : NULL;
 }
 
 void explain_columns(void)
 {
 	puts("\nColumns:");
-	for (size_t i = 0; i < COLUMNS; i++)
-		print_entry(format_string("  %s", columns[i].name), 11, columns[i].help);
+	for (const struct column *column = columns; column->name; column++)
+		print_entry(format_string("  %s", column->name), 11, column->help);
 }

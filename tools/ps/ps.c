@@ -33,12 +33,12 @@ static int choose(char *rest)
 
 static int run_list(void)
 {
-	/* All that JSON has room for; in text those that fit on a line. */
-	size_t usual = names ? 0 : listing.is_json ? COLUMNS : COLUMN_CREATOR;
 	int status = choose(copy_string(names));
 
-	for (size_t i = 0; i < usual; i++)
-		APPEND(listing.columns, listing.column_count) = &columns[i];
+	for (const struct column *column = columns; !names && column->name; column++) {
+		if (column->usual || listing.is_json)
+			APPEND(listing.columns, listing.column_count) = column;
+	}
 	return status ? status : print_registrations(&listing);
 }
 

@@ -9,19 +9,15 @@
 
 /* ---- columns ---- */
 
-/* Without -o those before COLUMN_CREATOR are printed, which fit on a line. */
-enum {
-	COLUMN_DEVICE, COLUMN_QP, COLUMN_PID, COLUMN_COMMAND, COLUMN_AGE, COLUMN_DOMAIN,
-	COLUMN_CREATOR, COLUMN_UID, COLUMN_RUN, COLUMN_KEPT, COLUMN_STATE, COLUMN_TABLE, COLUMNS
-};
-
 struct column {
 	const char *name;
 	const char *help;
 	int width;	/* characters of most values; 0: any number, so the column stands last */
+	bool usual;	/* it is printed as text without -o; these fit on a line */
 };
 
-extern const struct column columns[COLUMNS];
+/* One without a name ends the table. */
+extern const struct column columns[];
 
 struct cell {
 	char text[576];		/* for people; "" if the column does not apply */
