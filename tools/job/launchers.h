@@ -9,6 +9,7 @@ struct launcher {
 	const char *title;
 	const char *names;	/* its commands, each between blanks */
 	bool is_mpi;		/* it starts the processes of an MPI program */
+	bool no_mvapich2;	/* it starts no programs of MVAPICH2 */
 	const char *command;	/* what a user types first */
 	const char *before, *between;	/* "before" NAME "between" VALUE, for each variable */
 	const char *word;	/* before the variables; NULL: they follow the launcher's name */

@@ -75,7 +75,8 @@ void set_variable(const char *name, const char *value, bool overwrite)
 		need_memory(NULL);
 }
 
-void set_mvapich2_variables(void)
+/* Sets those variables of the companions that are not set. */
+static void set_mvapich2_variables(void)
 {
 	for (const struct companion *row = companions; row->name; row++) {
 		if (row->variable)

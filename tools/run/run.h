@@ -36,7 +36,4 @@ int launch_program(const struct launch *launch);
 /* setenv(3). Ends the command if there is no memory. */
 void set_variable(const char *name, const char *value, bool overwrite);
 
-/* Sets those variables of the companions that are not set. */
-void set_mvapich2_variables(void);
-
 #endif
