@@ -5,6 +5,7 @@
 #include <abi/functions.h>
 #include <tools/files/paths.h>
 #include <tools/files/regular.h>
+#include <tools/program/libibverbs.h>
 #include <tools/text/command.h>
 #include <tools/text/text.h>
 
@@ -115,7 +116,8 @@ static void read_all(void)
 		program_refuse(&check.program, library.bits ? &library : &check.program.elf);
 	read_libraries();
 	check.devices_error = devices_read(libibverbs, &check.devices);
-	check.undriven = providers_find_undriven(libibverbs, &check.devices, check.wanted_device);
+	check.missing_device =
+		providers_missing_device(libibverbs, &check.devices, check.wanted_device);
 }
 
 static int run_check(char **operands)

@@ -4,7 +4,8 @@
 #define TOOLS_CHECK_H
 
 #include <tools/devices/devices.h>
-#include <tools/program/libraries.h>
+#include <tools/program/needs.h>
+#include <tools/program/providers.h>
 
 /* rules[] in check_decide.c says when each is given. */
 enum check_verdict {
@@ -46,8 +47,8 @@ struct check {
 	struct device_list devices;
 	const char *devices_error; /* why they could not be listed, or NULL */
 	const char *load_advice; /* what to do about a libibverbs that cannot be loaded, or NULL */
-	const char *driver_fault;  /* why the program's libibverbs loads no driver, or NULL */
-	struct undriven undriven;
+	struct driver_fault driver_fault; /* of the program's libibverbs */
+	struct driver_fault missing_device; /* of the libibverbs that this command loads */
 };
 
 void check_decide(const struct check *check, struct decision *decision);

@@ -4,6 +4,7 @@
 
 #include <tools/files/regular.h>
 #include <tools/job/launchers.h>
+#include <tools/program/libibverbs.h>
 #include <tools/text/command.h>
 #include <tools/text/text.h>
 
@@ -168,19 +169,19 @@ static const char *decide_old_libibverbs(const struct check *check, struct decis
 		return NULL;
 	decision->exit_status = TOOL_EXIT_NOT_FOUND;
 	decision->advice =
-		"install the distribution's libibverbs; run then puts it in the place of the old one";
+		LIBIBVERBS_INSTALL_ADVICE "; run then puts it in the place of the old one";
 	return format_string(BRINGS_OLD_LIBIBVERBS, check->closure.old_libibverbs);
 }
 
 /* The program starts, and finds no device, although this command may find devices. */
 static const char *decide_driver(const struct check *check, struct decision *decision)
 {
-	if (!check->driver_fault || !check->needs.count)
+	if (!check->driver_fault.text || !check->needs.count)
 		return NULL;
-	decision->advice = providers_load_advice();
+	decision->advice = check->driver_fault.advice;
 	decision->next = "xrc-compat doctor";
 	return format_string("the program's libibverbs or its drivers cannot be loaded: %s",
-			     check->driver_fault);
+			     check->driver_fault.text);
 }
 
 /* Why no device is usable. @failed: a device that cannot be opened or queried, or NULL. */
@@ -193,8 +194,8 @@ static const char *device_fault(const struct check *check, const struct device *
 					     : "");
 	if (check->devices_error)
 		return format_string("the devices could not be listed: %s", check->devices_error);
-	if (check->undriven.fault)
-		return check->undriven.fault;
+	if (check->missing_device.text)
+		return check->missing_device.text;
 	if (check->wanted_device)
 		return format_string("device %s was not found or has no XRC", check->wanted_device);
 	return check->devices.count ? format_string("no device on this machine has XRC: %s",
@@ -217,12 +218,12 @@ static const char *decide_device(const struct check *check, struct decision *dec
 	}
 	if (!check->needs.count)
 		return NULL;
-	decision->next = failed || check->undriven.fault
+	decision->next = failed || check->missing_device.text
 				 ? "xrc-compat doctor"
 				 : our_command("run --softhca --", check->name);
 	if (!failed)
-		decision->advice = check->undriven.advice;
-	if (!failed && !check->undriven.fault && check->devices.count && !wanted)
+		decision->advice = check->missing_device.advice;
+	if (!failed && !check->missing_device.text && check->devices.count && !wanted)
 		decision->advice = "use " DEVICES_BETWEEN_MACHINES;
 	return device_fault(check, failed);
 }

@@ -39,9 +39,9 @@ static void print_devices(struct json *json, const struct check *check)
 			   device_text(&devices->device[i]));
 	if (!devices->count && check->program.elf.bits)
 		print_line("%-11s %s", "Devices",
-			   check->devices_error	   ? check->devices_error
-			   : check->undriven.fault ? "none with a driver in libibverbs"
-						   : "none");
+			   check->devices_error		? check->devices_error
+			   : check->missing_device.text ? "none with a driver in libibverbs"
+							: "none");
 }
 
 static void print_program(struct json *json, const struct check *check)

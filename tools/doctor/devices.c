@@ -2,7 +2,8 @@
 /* Examines the devices and their ports. */
 #include "doctor.h"
 
-#include <tools/program/libraries.h>
+#include <tools/program/needs.h>
+#include <tools/program/providers.h>
 #include <tools/text/memory.h>
 #include <tools/text/text.h>
 
@@ -37,7 +38,7 @@ static void show_device(const struct device *device)
 /* @err: why they could not be listed, or NULL. */
 static void count_devices(const char *library, const struct device_list *list, const char *err)
 {
-	const struct undriven undriven = providers_find_undriven(library, list, NULL);
+	const struct driver_fault missing = providers_missing_device(library, list, NULL);
 	const struct device *failed = NULL;
 	int usable = 0;
 
@@ -52,8 +53,8 @@ static void count_devices(const char *library, const struct device_list *list, c
 	else if (usable)
 		print_finding("devices", FINDING_OK, NULL, "%d of %zu can carry XRC", usable,
 			      list->count);
-	else if (undriven.fault)
-		print_finding("devices", FINDING_PROBLEM, undriven.advice, "%s", undriven.fault);
+	else if (missing.text)
+		print_finding("devices", FINDING_PROBLEM, missing.advice, "%s", missing.text);
 	else if (!list->count)
 		print_finding("devices", FINDING_PROBLEM,
 			      "load the kernel's driver (mlx4_ib, mlx5_ib, hns_roce_hw_v2 or qedr, and ib_uverbs); give a container the "

@@ -4,7 +4,9 @@
 
 #include <tools/files/paths.h>
 #include <tools/files/preload.h>
-#include <tools/program/libraries.h>
+#include <tools/program/libibverbs.h>
+#include <tools/program/needs.h>
+#include <tools/program/providers.h>
 #include <tools/text/memory.h>
 
 #include <libgen.h>
@@ -37,29 +39,30 @@ static void print_release(const char *what, const char *path)
 
 static void examine_libibverbs(void)
 {
-	const char *advice = "install the distribution's libibverbs (Debian: libibverbs1)";
 	const char *path = closure_library(LIBIBVERBS, paths_self(), true);
 	const char *fault = path ? closure_load_fault(path, paths_self()) : NULL;
-	const char *driver_fault = path && !fault ? providers_load_fault(path, paths_self()) : NULL;
+	struct driver_fault driver_fault = { 0 };
 	struct elf_info elf;
 
+	if (path && !fault)
+		driver_fault = providers_load_fault(path, paths_self());
 	if (!path)
-		print_finding("libibverbs", FINDING_PROBLEM, advice,
+		print_finding("libibverbs", FINDING_PROBLEM, LIBIBVERBS_INSTALL_ADVICE,
 			      "libibverbs.so.1 is not installed");
 	else if (elf_info_read(path, &elf))
-		print_finding("libibverbs", FINDING_PROBLEM, advice,
+		print_finding("libibverbs", FINDING_PROBLEM, LIBIBVERBS_INSTALL_ADVICE,
 			      "%s is what the loader would take, but no library", path);
 	else if (libibverbs_is_old(path))
-		print_finding("libibverbs", FINDING_PROBLEM, advice,
+		print_finding("libibverbs", FINDING_PROBLEM, LIBIBVERBS_INSTALL_ADVICE,
 			      "%s is older than rdma-core: it finds no device on this kernel",
 			      path);
 	else if (fault)
 		print_finding("libibverbs", FINDING_PROBLEM, LIBIBVERBS_LOAD_ADVICE,
 			      "it cannot be loaded: %s", fault);
-	else if (driver_fault)
-		print_finding("libibverbs", FINDING_PROBLEM, providers_load_advice(),
+	else if (driver_fault.text)
+		print_finding("libibverbs", FINDING_PROBLEM, driver_fault.advice,
 			      "%s, %s, cannot load its drivers: %s", path,
-			      libibverbs_release_name(path), driver_fault);
+			      libibverbs_release_name(path), driver_fault.text);
 	else
 		print_release("libibverbs", path);
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * Runs ld.so as ldd does, and reads its lines. Not `ld.so --list`: that ends at the first library
- * that is missing.
- */
-#include "libraries.h"
+/* Reads what ld.so prints for ldd. `ld.so --list` would end at the first missing library. */
+#include "closure.h"
+#include "libibverbs.h"
 
 #include <tools/aside/aside.h>
 #include <tools/files/preload.h>
@@ -19,6 +17,10 @@
 
 /* A file server may be slow. A FIFO with the name of a library stops the loader for ever. */
 #define TIMEOUT_MILLISECONDS 5000
+
+#define OR_PROVIDER(DRIVER, PROVIDER) "|" PROVIDER
+/* The files that libibverbs consists of. */
+#define LIBIBVERBS_FILES "lib@(ibverbs|nl-" XRC_PROVIDERS(OR_PROVIDER) ")*"
 
 #define FAILURE "error while loading shared libraries: "
 
@@ -105,7 +107,7 @@ static const char *missing_function(char *line)
 	char *library = strstr(line, "\t(");
 
 	if (!library || strncmp(line, "undefined symbol: ", 18) ||
-	    !text_matches(basename(library + 2), "lib@(ibverbs|nl-|mlx|hns|qedr)*"))
+	    !text_matches(basename(library + 2), LIBIBVERBS_FILES))
 		return NULL;
 	*library = ' ';
 	return line;
@@ -142,10 +144,7 @@ static const char *failure_of(const struct aside_result *result, int bits)
 	return status ? format_string("the loader ends with status %d", status) : NULL;
 }
 
-/*
- * Adds the objects that the loader would map for @path, and the names that it does not find. Why it
- * would give up, or NULL.
- */
+/* Adds what the loader would map for @path, and what it misses. Why it would give up, or NULL. */
 static const char *ask(const char *path, struct question question, struct closure *closure,
 		       struct string_list *missing)
 {

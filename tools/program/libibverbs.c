@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Reads from the file of a libibverbs its release and where its providers are. */
-#include "libraries.h"
+#include "libibverbs.h"
 
 #include <tools/files/regular.h>
+#include <tools/text/memory.h>
 
 #include <limits.h>
 #include <stdio.h>
@@ -11,10 +12,7 @@
 
 bool libibverbs_is_old(const char *path)
 {
-	/*
-	 * Each release of rdma-core has this symbol version, which its drivers need. Our companion
-	 * libibverbs.so has no function.
-	 */
+	/* Each rdma-core has this version for its drivers. Our companion has no function. */
 	return regular_has(path, "ibv_get_device_list") && !regular_has(path, "IBVERBS_PRIVATE_");
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Decides from the loader's answer what must be preloaded. */
-#include "libraries.h"
+#include "needs.h"
+#include "libibverbs.h"
 
 #include <tools/files/paths.h>
 #include <tools/files/preload.h>
@@ -189,8 +190,7 @@ static void add_libibverbs(const char *path, const struct closure *closure, bool
 		say("%s loads the old libibverbs %s, which finds no device here", path, old);
 	else
 		say("--system-libibverbs: this system has no libibverbs.so.1 for %s", path);
-	advise("install the distribution's libibverbs (Debian: libibverbs1)%s",
-	       old ? ", which then takes its place" : "");
+	advise(LIBIBVERBS_INSTALL_ADVICE "%s", old ? ", which then takes its place" : "");
 }
 
 /* @bits: of the program that gets LD_PRELOAD. Another word size gets only what $LIB leads to. */

@@ -174,10 +174,7 @@ int program_open(const char *name, struct program *program)
 	err = find_program(name, &program->path);
 	if (is_missing(err))
 		return not_found(name, program);
-	/*
-	 * Distributions install libraries without execute permission. That the file is a library
-	 * tells the user more.
-	 */
+	/* Libraries lack execute permission. That the file is a library tells the user more. */
 	if (err && (elf_info_read(program->path, &library) || !library.is_library))
 		return not_executable(program, program->path);
 	program->binary = program->path;

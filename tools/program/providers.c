@@ -3,7 +3,9 @@
  * Finds out why libibverbs does not list a device that the kernel has. The libibverbs of each
  * release contains the names of its providers and of the directory with their configuration.
  */
-#include "libraries.h"
+#include "providers.h"
+#include "closure.h"
+#include "libibverbs.h"
 
 #include <tools/files/paths.h>
 #include <tools/files/regular.h>
@@ -17,12 +19,11 @@
 
 /* ---- the kernel's devices ---- */
 
-/* The kernel's drivers of adapters with XRC, and their providers. */
 static const struct provider {
 	const char *driver, *name;
-} providers[] = {
-	{ "mlx4_core", "mlx4" }, { "mlx5_core", "mlx5" }, { "hns3", "hns" }, { "qede", "qedr" }, { 0 },
-};
+#define ROW(DRIVER, PROVIDER) { DRIVER, PROVIDER },
+} providers[] = { XRC_PROVIDERS(ROW){ 0 } };
+#undef ROW
 
 static const char *sysfs(const char *name)
 {
@@ -96,21 +97,7 @@ static const char *find_file(const char *pattern, const char *text)
 
 /* ---- why it has no provider ---- */
 
-const char *providers_load_fault(const char *libibverbs, const char *object)
-{
-	const char *pattern = libibverbs_provider(libibverbs, "{mlx4,mlx5,hns,qedr}");
-	const char *preload = libibverbs;
-	glob_t files = { 0 };
-
-	if (pattern)
-		glob(pattern, GLOB_BRACE, NULL, &files);
-	for (size_t i = 0; i < files.gl_pathc; i++)
-		preload = format_string("%s:%s", preload, files.gl_pathv[i]);
-	globfree(&files);
-	return closure_load_fault(preload, object);
-}
-
-const char *providers_load_advice(void)
+static const char *load_advice(void)
 {
 	const char *dirs = getenv("LD_LIBRARY_PATH");
 
@@ -118,6 +105,19 @@ const char *providers_load_advice(void)
 		return LIBIBVERBS_LOAD_ADVICE;
 	return "install the drivers of this libibverbs (Debian: ibverbs-providers; RPM: libibverbs); in a "
 	       "container those of its image, because the host's may be of another release";
+}
+
+struct driver_fault providers_load_fault(const char *libibverbs, const char *object)
+{
+	const char *preload = libibverbs;
+
+	for (const struct provider *row = providers; row->name; row++) {
+		const char *path = libibverbs_provider(libibverbs, row->name);
+
+		if (path && !access(path, F_OK))
+			preload = format_string("%s:%s", preload, path);
+	}
+	return (struct driver_fault){ closure_load_fault(preload, object), load_advice() };
 }
 
 /* @path: of the provider @name. */
@@ -134,12 +134,12 @@ static const char *fault_of(const char *library, const char *path, const char *n
 	config = regular_string(library, "/libibverbs.d");
 	if (config && !find_file(format_string("%s/*.driver", config), name))
 		return format_string("no file in %s names %s", config, name);
-	fault = providers_load_fault(library, paths_self());
+	fault = providers_load_fault(library, paths_self()).text;
 	return fault ? fault : format_string("%s does not serve it", path);
 }
 
-struct undriven providers_find_undriven(const char *library, const struct device_list *list,
-					const char *wanted)
+struct driver_fault providers_missing_device(const char *library, const struct device_list *list,
+					     const char *wanted)
 {
 	const char *device = find_unlisted(list, wanted);
 	const char *driver = device ? driver_of(device) : "";	/* a virtual interface has none */
@@ -148,17 +148,17 @@ struct undriven providers_find_undriven(const char *library, const struct device
 
 	/* Another kind of device does not matter beside those that libibverbs lists. */
 	if (!device || (list->count && !provider))
-		return (struct undriven){ 0 };
+		return (struct driver_fault){ 0 };
 	if (!find_file(sysfs("infiniband_verbs/*/ibdev"), format_string("%s\n", device)))
-		return (struct undriven){
+		return (struct driver_fault){
 			format_string("the kernel has the device %s, but no uverbs file for it", device),
 			"modprobe ib_uverbs",
 		};
-	return (struct undriven){
+	return (struct driver_fault){
 		format_string("the kernel has the device %s%s, but libibverbs (%s, %s) has no driver for it%s%s",
 			      device, driver[0] ? format_string(" (%s)", driver) : "", library,
 			      libibverbs_release_name(library), path ? ": " : "",
 			      path ? fault_of(library, path, provider->name) : ""),
-		providers_load_advice(),
+		load_advice(),
 	};
 }

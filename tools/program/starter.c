@@ -12,10 +12,7 @@
 #define MOST_BYTES 65535
 #define SHELLS "sh|bash|dash|ksh|zsh"
 
-/*
- * @names: with '|' between them. A version or, behind a dot, a flavour may follow the name:
- * python3.11, busybox.static.
- */
+/* @names: with '|' between them. A version or flavour may follow: python3.11, busybox.static. */
 static bool is_named(const char *path, const char *names)
 {
 	return text_matches(basename(path), format_string("@(%s)@(|.*|+([.0-9]))", names));

@@ -3,7 +3,7 @@
 #ifndef TOOLS_RUN_H
 #define TOOLS_RUN_H
 
-#include <tools/program/libraries.h>
+#include <tools/program/needs.h>
 
 struct launch {
 	const char *softhca;	/* number of emulated devices, "" for the default */
