@@ -24,10 +24,7 @@ const char *paths_shim(int bits, const char **path, struct elf_info *elf);
 /* The softhca command, or NULL. */
 const char *paths_softhca(void);
 
-/*
- * A program of ours that no user starts by name, or NULL. @in_build: "directory/file" below tools/
- * in the build directory.
- */
+/* A program of ours that no user starts by name, or NULL. @in_build: its place below tools/. */
 const char *paths_helper(const char *in_build);
 
 /* Absolute path of the running command; NULL without /proc, where main() runs no command. */

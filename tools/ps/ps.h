@@ -50,10 +50,7 @@ int print_registrations(const struct listing *listing);
 
 /* ---- stacks ---- */
 
-/*
- * Prints the stacks of the processes @pids, up to NULL; without any, of all that have a domain
- * open. Returns the exit status.
- */
+/* Prints the stacks of @pids, up to NULL; without any, of all with a domain. The exit status. */
 int print_stacks(char **pids);
 
 /* Prints the stacks in a core file. Returns the exit status. */

@@ -88,10 +88,7 @@ static void name_frames(const struct image *image, struct stack *stack)
 
 /* ---- stopping ---- */
 
-/*
- * SIGCHLD is blocked. A thread that does not stop (-EBUSY) cannot be detached. The kernel detaches
- * it when this command ends.
- */
+/* SIGCHLD is blocked. The end of this command detaches a thread that does not stop (-EBUSY). */
 static int wait_for_stop(pid_t thread, const sigset_t *child)
 {
 	static const struct timespec patience = { .tv_sec = 1 };

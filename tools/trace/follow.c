@@ -36,10 +36,7 @@ static int refuse_to_make(const char *object)
 
 /* ---- crashes ---- */
 
-/*
- * The command traces the thread by ptrace(2) and sees which signal kills it. So this needs neither
- * a signal handler in the program nor a core file.
- */
+/* The command traces threads: so it sees which signal kills a thread, without a core file. */
 static void crash_watch(pid_t thread)
 {
 	/* Debuggers and containers may forbid this. Then the trace shows no stack of a crash. */
@@ -83,10 +80,7 @@ static void crash_stopped(pid_t thread, int status)
 
 /* ---- records ---- */
 
-/*
- * Only this user's processes can write to the socket. A program that corrupts its memory must not
- * crash this command.
- */
+/* A program of this user that corrupts its memory must not crash this command. */
 static bool is_sound(const struct trace_record *record, ssize_t size)
 {
 	const size_t head = offsetof(struct trace_record, text);

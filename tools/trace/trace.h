@@ -71,10 +71,7 @@ extern const struct printer text_printer, document_printer, events_printer;
 /* Writes a member for each string "name=value". The object is open already. */
 void print_json_arguments(struct json *json, const char *argument);
 
-/*
- * The next frame of the record, from *@i on, that is in any file but the C library and ours, and
- * not in _start; NULL: there is none.
- */
+/* The next frame from *@i on that is not of the C library, of ours, or _start; NULL: none. */
 const struct place *next_place(const struct trace_record *record, uint32_t *i);
 
 const char *error_name(int err);

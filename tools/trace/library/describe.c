@@ -161,10 +161,7 @@ static void show_members(struct argument *argument, unsigned int mask, const voi
 	put(argument, *separator == '{' ? "{}" : "}");
 }
 
-/*
- * A query fills in everything. Of a QP the trace shows the state and what the mask asks for. The
- * query of an SRQ has no mask.
- */
+/* After a query: of a QP the state and what the mask asks for; of an SRQ, without a mask, all. */
 static void show_attr(struct argument *argument)
 {
 	bool all = argument->after && argument->members != qp_members;
@@ -309,10 +306,7 @@ bool trace_describes(enum verb verb)
 	return argument_names[verb][0];
 }
 
-/*
- * "name" is read before the call, ">name" after it; "=name" is the result. A call that has failed
- * has made nothing.
- */
+/* "name" is read before a call, ">name" after one that succeeded; "=name" is its result. */
 void trace_describe(struct trace_call *call, bool after)
 {
 	struct trace_record *record = &call->record;
