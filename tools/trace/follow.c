@@ -37,9 +37,9 @@ static int refuse_to_make(const char *object)
 /* ---- crashes ---- */
 
 /* The command traces threads: so it sees which signal kills a thread, without a core file. */
-static void crash_watch(pid_t thread)
+static void watch_thread(pid_t thread)
 {
-	/* Debuggers and containers may forbid this. Then the trace shows no stack of a crash. */
+	/* Debuggers and containers may forbid ptrace(). Then a crash has no stack. */
 	ptrace(PTRACE_SEIZE, thread, 0, PTRACE_O_TRACECLONE);
 }
 
@@ -59,8 +59,8 @@ static bool kills(pid_t thread, int number)
 	return !(harmless & BIT(number));
 }
 
-/* The thread has stopped with this status of waitpid(2). Lets it run on. */
-static void crash_stopped(pid_t thread, int status)
+/* Enters a crash if this status of waitpid(2) tells of one. Lets the stopped thread run on. */
+static void take_stop(pid_t thread, int status)
 {
 	int number = WSTOPSIG(status), event = status >> 16;
 
@@ -113,8 +113,8 @@ static ssize_t receive(struct trace_record *record, pid_t *process)
 	return size;
 }
 
-/* Returns whether there was a record. */
-static bool take_one(void)
+/* Enters a record of the socket, if it is sound. Returns whether there was a record. */
+static bool take_record(void)
 {
 	static struct trace_record record;
 	pid_t process;
@@ -125,7 +125,7 @@ static bool take_one(void)
 	memset(record.text + record.text_size, 0, 2);	/* also behind arguments without an end */
 	/* A process of another PID namespace has other numbers. Here init may have these. */
 	if (record.is_first && (pid_t)record.pid == process)
-		crash_watch(record.tid);
+		watch_thread(record.tid);
 	if (record.verb == TRACE_STARTED)
 		trace_started(followed.trace, &record, followed.child);
 	else
@@ -133,7 +133,7 @@ static bool take_one(void)
 	return true;
 }
 
-/* 0 after the program has ended: another process may have its number. */
+/* The program; 0 after its end: another process may have its number. */
 static volatile pid_t child_to_forward_to;
 static volatile sig_atomic_t children_changed;
 
@@ -155,9 +155,9 @@ static bool reap(int *status)
 	children_changed = false;
 	while ((pid = waitpid(-1, status, __WALL | WNOHANG)) > 0) {
 		if (WIFSTOPPED(*status)) {
-			while (take_one())	/* the calls before it crashed */
+			while (take_record())	/* the calls before it crashed */
 				;
-			crash_stopped(pid, *status);
+			take_stop(pid, *status);
 		} else if (pid == followed.child) {
 			child_to_forward_to = 0;
 			return true;
@@ -178,7 +178,7 @@ static int follow(void)
 		ppoll(&pollfd, 1, NULL, &followed.mask);
 		/* Reaps first: a process's records are in the socket before its end is seen. */
 		ended = reap(&status);
-		while (take_one())
+		while (take_record())
 			;
 		fflush(followed.trace->out);
 	} while (!ended);
@@ -261,7 +261,7 @@ static int start_program(void)
 	}
 	if (followed.child < 0)
 		return refuse_to_make("a process");
-	crash_watch(followed.child);
+	watch_thread(followed.child);
 	close(watched[0]);
 	close(watched[1]);
 	set_signals(followed.child);
@@ -273,7 +273,7 @@ static int start_program(void)
 	return 0;
 }
 
-int trace_run(struct trace *trace, const struct launch *launch)
+int trace_follow(struct trace *trace, const struct launch *launch)
 {
 	int status;
 

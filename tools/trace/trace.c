@@ -31,9 +31,6 @@ static int open_output(const char *pattern)
 	struct trace *trace = &tracing.trace;
 	static char line[1 << 14];
 
-	trace->printer = tracing.perfetto  ? &events_printer
-			 : tracing.is_json ? &document_printer
-					   : &text_printer;
 	trace->out = output_open(pattern ? pattern : "/dev/stderr", "trace", &tracing.out_name);
 	if (!trace->out)
 		return TOOL_EXIT_REFUSED;
@@ -46,7 +43,6 @@ static int open_output(const char *pattern)
 		trace->json.out = trace->out;
 	else if (tracing.is_json)
 		trace->json.out = need_memory(open_memstream(&tracing.text, &tracing.text_size));
-	trace_begin(trace, tracing.launch.program[0]);
 	return 0;
 }
 
@@ -82,7 +78,11 @@ static int run_trace(char **words)
 	status = open_output(pattern);
 	if (status)
 		return status;
-	status = trace_run(&tracing.trace, &tracing.launch);
+	tracing.trace.printer = tracing.perfetto  ? &events_printer
+				: tracing.is_json ? &document_printer
+						  : &text_printer;
+	trace_begin(&tracing.trace, words[0]);
+	status = trace_follow(&tracing.trace, &tracing.launch);
 	trace_end(&tracing.trace, status);
 	return close_output(status);
 }

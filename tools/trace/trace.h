@@ -46,7 +46,7 @@ struct trace {
 	struct crash *crashes;
 	size_t crash_count;
 	unsigned long calls;
-	bool started;			/* the program, or another that was to be traced */
+	bool started;			/* a process with the tracing library has */
 	bool reached_all;		/* surely all ranks of the launcher; set at the end */
 	char launcher[64];		/* the first that was started; "" none was */
 	uint32_t reached, ranks;	/* MPI ranks that were traced, of how many; 0 unknown */
@@ -76,7 +76,7 @@ const struct place *next_place(const struct trace_record *record, uint32_t *i);
 
 const char *error_name(int err);
 
-/* Prints what a user has to know of a trace in which calls are missing. */
+/* Says why the trace has no call, or not the calls of all ranks; nothing if it has them. */
 void print_reach(FILE *out, const struct trace *trace, int status);
 
 /* Begins the trace. @program: the name that the command was given. */
@@ -99,6 +99,6 @@ void trace_end(struct trace *trace, int status);
 /* ---- follow.c ---- */
 
 /* Runs the program to its end. Its exit status, or that of the failed attempt to start it. */
-int trace_run(struct trace *trace, const struct launch *launch);
+int trace_follow(struct trace *trace, const struct launch *launch);
 
 #endif
