@@ -164,7 +164,7 @@ void needs_read(struct closure *closure, const struct preload_wish *wish)
 		closure->old_libibverbs = found;
 }
 
-/* Another program may have added the library. */
+/* Adds @library unless @list has it. @why and @what end the sentence of XRC_COMPAT_VERBOSE. */
 static void add(struct string_list *list, const char *library, const char *why, const char *what)
 {
 	const char *verbose = getenv("XRC_COMPAT_VERBOSE");

@@ -76,7 +76,7 @@ static const char *take_program(const char *word)
 /* ---- shell scripts ---- */
 
 /* A directory that only the shell knows is most often the script's own: "$(dirname "$0")/prog". */
-static const char *in_dir(const char *word, const char *dir)
+static const char *beside_script(const char *word, const char *dir)
 {
 	const char *last = strrchr(word, '/');
 
@@ -84,20 +84,20 @@ static const char *in_dir(const char *word, const char *dir)
 }
 
 /* The first word of the line that is a program. */
-static const char *in_line(char *line, const char *dir)
+static const char *find_in_line(char *line, const char *dir)
 {
 	const char *path = NULL, *word;
 
 	while (!path && (word = strsep(&line, " \t;&|\"'")) != NULL && word[0] != '#') {
 		/* Not rm, hostname and their like, which scripts also call by path. */
 		if (!text_matches(word, "?(/usr)/?(s)bin/*"))
-			path = take_program(in_dir(word, dir));
+			path = take_program(beside_script(word, dir));
 	}
 	return path;
 }
 
 /* The last line with a program. A line with exec ends the script. */
-static const char *in_script(char *script, const char *dir)
+static const char *find_in_script(char *script, const char *dir)
 {
 	const char *found = NULL, *path;
 	char *line;
@@ -107,7 +107,7 @@ static const char *in_script(char *script, const char *dir)
 
 		line += strspn(line, " \t");
 		ends = !strncmp(line, "exec ", 5);
-		path = in_line(line, dir);
+		path = find_in_line(line, dir);
 		found = path ? path : found;
 		if (found && ends)
 			break;
@@ -128,7 +128,7 @@ static const char *take_script(const char *name, bool given)
 	/* A longer script does more than start a program. */
 	if (size < 0 || size == MOST_BYTES || (!given && strncmp(text, "#!", 2) != 0))
 		return NULL;
-	return in_script(text, length ? format_string("%.*s", length, name) : "./");
+	return find_in_script(text, length ? format_string("%.*s", length, name) : "./");
 }
 
 const char *starter_find_program(const struct program *starter, char *const *words)
