@@ -51,7 +51,7 @@ static int exec_under_softhca(const struct launch *launch)
 	return refuse(TOOL_EXIT_REFUSED, "%s: %s", softhca, strerror(errno));
 }
 
-/* `xrc-compat trace` sets the variable. The shim tells the tracing library of its calls. */
+/* Adds the tracing library if `xrc-compat trace` has started this process. */
 static int add_tracer(int bits, struct string_list *libraries)
 {
 	const char *socket = getenv("XRC_COMPAT_TRACE"), *tracer;
@@ -113,11 +113,10 @@ int launch_program(const struct launch *launch)
 	static struct program program;
 	struct elf_info shim_elf;
 	int status = program_open(launch->program[0], &program);
-	const char *shim = NULL;
-	const char *shim_fault = status ? NULL : paths_shim(program.elf.bits, &shim, &shim_elf);
+	const char *shim = NULL, *fault;
 
-	if (shim_fault)
-		return refuse(TOOL_EXIT_REFUSED, "%s", shim_fault);
+	if (!status && (fault = paths_shim(program.elf.bits, &shim, &shim_elf)))
+		return refuse(TOOL_EXIT_REFUSED, "%s", fault);
 	if (!status)
 		status = program_refuse(&program, &shim_elf);
 	if (status) {
