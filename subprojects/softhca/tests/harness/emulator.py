@@ -7,10 +7,11 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 
 import models
-from waiting import process_state, wait_for
+from waiting import process_state, wait_for, wait_for_the_end
 
 HERE, THERE = "198.18.0.1", "198.18.1.1"  # by which rdma_cm knows the first two adapters
 OBJECTS = ("qps", "cqs", "srqs", "mrs", "pds")
@@ -30,6 +31,7 @@ class Daemon:
         self.run, self.softhca, self.scratch = run, softhca, scratch
         self.directory = scratch / "d"  # SOFTHCA_DIR
         self.preload = softhca.parent / "libsofthca.so"
+        self.ended = False  # the test says so if it has ended the daemon
 
     def ask(self, *words):
         """The output of `softhca WORDS...`, which must succeed."""
@@ -49,6 +51,15 @@ class Daemon:
     @functools.cached_property
     def pid(self):
         return int(re.search(r"pid (\d+)", self.status()).group(1))
+
+    def stop(self):
+        self.ask("stop")
+        self.ended = True
+
+    def kill(self):
+        os.kill(self.pid, signal.SIGKILL)
+        wait_for_the_end(self.pid)
+        self.ended = True
 
     def until(self, condition, what, ask=None):
         """Waits for condition(objects), or condition(ask()); returns them."""

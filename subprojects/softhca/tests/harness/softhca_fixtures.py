@@ -130,7 +130,8 @@ def daemon(run, softhca, settings, monkeypatch, in_memory):
     # The daemon must end even if the preloaded library is broken.
     monkeypatch.delenv("LD_PRELOAD")
     monkeypatch.setenv("SOFTHCA_DIR", str(started.directory))  # a test may have changed it
-    run([softhca, "stop"])
+    done = run([softhca, "stop"])
+    assert (done.returncode != 0) == started.ended, done.stderr
 
 
 @pytest.fixture(scope="session")

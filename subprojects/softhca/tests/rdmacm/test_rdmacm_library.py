@@ -44,10 +44,10 @@ def test_the_messages_have_the_retry_counts_that_a_peer_here_gets(daemon, finish
     assert (rep[27] >> 5, rep[27] >> 4 & 1, rep[26] & 1) == (7, 1, 1)
 
 
-def test_the_daemons_end_wakes_a_waiting_program(run, softhca, daemon, finish):
+def test_the_daemons_end_wakes_a_waiting_program(daemon, finish):
     program = daemon.start([PROGRAMS / "rdmacm-talk", "listen", THERE, 7000])
     assert program.stdout.readline() == "listening\n"
-    assert run([softhca, "stop"]).returncode == 0
+    daemon.stop()
     status, output = finish(program)
     assert status == 1 and "rdma_get_cm_event: Input/output error\n" in output
 

@@ -103,7 +103,7 @@ def test_there_is_one_capture_at_a_time(ctl, path):
 
 
 def test_without_a_daemon_there_is_no_file(run, softhca, daemon, ctl, path):
-    daemon.ask("stop")
+    daemon.stop()
     done = ctl(path)
     assert done.returncode == 1 and "no daemon" in done.stderr
     assert not path.exists()
@@ -129,7 +129,7 @@ def test_the_programs_are_killed(ctl, path, traffic):
 def test_the_daemon_is_killed(daemon, path, traffic):
     """All that was sent before is in the file."""
     writer = writer_of(path)
-    os.kill(daemon.pid, signal.SIGKILL)
+    daemon.kill()
     wait_for_the_end(writer)
     capture = Capture(path)
     assert len(capture.packets) > 1000 and not capture.statistics
@@ -137,7 +137,7 @@ def test_the_daemon_is_killed(daemon, path, traffic):
 
 def test_the_daemon_is_stopped(daemon, path, traffic):
     writer = writer_of(path)
-    daemon.ask("stop")
+    daemon.stop()
     wait_for_the_end(writer)
     capture = Capture(path)
     assert sum(sent for sent, _ in capture.statistics.values()) == len(capture.packets)
