@@ -9,6 +9,7 @@ import os
 import pathlib
 import re
 import shutil
+import subprocess
 
 import pytest
 
@@ -20,6 +21,18 @@ def need(*programs):
     for program in programs:
         if not shutil.which(program):
             pytest.skip(f"{program} is not installed")
+
+
+SANITIZERS = {"address": "libasan.so", "thread": "libtsan.so", "undefined": "libubsan.so"}
+
+
+def need_sanitizers(names):
+    """Skips the test if gcc lacks one of these sanitizers: "address,undefined", or "" for none."""
+    need("gcc")
+    for library in [SANITIZERS[name] for name in names.split(",") if name]:
+        path = subprocess.check_output(["gcc", f"-print-file-name={library}"], text=True)
+        if "/" not in path:
+            pytest.skip(f"gcc has no {library}")
 
 
 def need_fabric(softhca):

@@ -12,6 +12,7 @@ import pytest
 
 import models
 from capturing import capturing
+from installed import need
 from pairs import pair_command
 from pcapng import Capture
 from waiting import stop, wait_for, wait_for_the_end
@@ -191,6 +192,7 @@ def test_a_slow_disk_holds_up_no_program(run, daemon, ctl, path):
 
 def test_a_run_captures(run, softhca, path):
     """Also without --stop: the end of the daemon completes the file."""
+    need("ibv_devinfo")
     script = f"{softhca} ctl capture {path}; ibv_devinfo >{path}.out"
     done = run([softhca, "run", "--", "sh", "-c", script])
     assert done.returncode == 0, done.stderr

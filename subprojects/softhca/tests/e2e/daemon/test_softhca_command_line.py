@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from installed import need
 from waiting import wait_for
 
 pytestmark = pytest.mark.any_model
@@ -90,6 +91,7 @@ def test_version(run, softhca, option):
 
 
 def test_an_option_overrides_the_model_of_the_environment(run, softhca, place):
+    need("ibv_devices")
     listed = run([softhca, "run", "--model=connectx5", "--", "ibv_devices"],
                  env={"SOFTHCA_MODEL": "connectx3"}).stdout
     assert "mlx5_0" in listed and "mlx4_0" not in listed

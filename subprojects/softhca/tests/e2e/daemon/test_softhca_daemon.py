@@ -20,6 +20,7 @@ import pytest
 import models
 from bare_verbs import script
 from built import PROGRAMS
+from installed import need
 from waiting import process_state, stop, wait_for
 
 pytestmark = pytest.mark.any_model
@@ -35,8 +36,7 @@ pytestmark = pytest.mark.any_model
       for call in ("memfd_create", "process_vm_readv")),
 ], ids=["file-size-limit", "descriptors", "killed", "memfd_create", "process_vm_readv"])
 def test_a_daemon_that_does_not_start_is_reported(run, softhca, place, begin, message):
-    if not shutil.which(begin[0]):
-        pytest.skip(f"{begin[0]} is not installed")
+    need(begin[0])
     for argv in (["start"], ["run", "true"]):
         done = run([*begin, softhca, *argv])
         assert (done.returncode, done.stdout) == (125, "")
@@ -224,6 +224,7 @@ def test_the_daemon_closes_what_it_inherits(run, softhca, place):
 
 
 def test_start_and_stop(run, softhca, place):
+    need("ibv_devices")
     assert run([softhca, "start", "--devices=3"]).returncode == 0
     again = run([softhca, "start"])
     assert again.returncode == 125 and "already running" in again.stderr

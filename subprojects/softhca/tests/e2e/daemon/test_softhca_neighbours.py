@@ -30,6 +30,7 @@ ORDERS = {"before": '"$0:$LD_PRELOAD"', "behind": '"$LD_PRELOAD:$0"'}
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_another_preloaded_library(below, library, order):
+    need("ibv_devinfo")
     found = [path for directory in ("/usr/lib", "/usr/lib64", "/usr/lib/*-linux-gnu")
              for path in glob.glob(f"{directory}/{LIBRARIES[library]}")]
     if not found:

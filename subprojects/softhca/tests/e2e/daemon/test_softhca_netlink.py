@@ -40,6 +40,7 @@ def holder(daemon):
 
 
 def test_rdma_lists_each_device(run, daemon, rdma):
+    need("ibv_devinfo")
     devices = rdma("dev")
     assert [(d["ifindex"], d["ifname"], d["node_type"])
             for d in devices] == [(i, models.device(i), "ca") for i in (0, 1)]

@@ -13,7 +13,7 @@ import pytest
 import models
 from bare_verbs import script
 from built import PROGRAMS
-from installed import need
+from installed import need, need_sanitizers
 from waiting import wait_for_the_end
 
 pytestmark = pytest.mark.any_model
@@ -21,19 +21,10 @@ pytestmark = pytest.mark.any_model
 SOURCES = pathlib.Path(__file__).parents[1]
 
 
-def library_of_gcc(name):
-    need("gcc")
-    path = subprocess.run(["gcc", f"-print-file-name={name}"], stdout=subprocess.PIPE, text=True,
-                          check=True).stdout.strip()
-    if "/" not in path:
-        pytest.skip(f"gcc has no {name}")
-    return path
-
-
 @pytest.mark.parametrize("sanitizer", ["address", "thread"])
 def test_program_with_a_sanitizer(run, softhca, tmp_path, sanitizer):
     """AddressSanitizer wants to be the first library, which the preloaded one is."""
-    library_of_gcc({"address": "libasan.so", "thread": "libtsan.so"}[sanitizer])
+    need_sanitizers(sanitizer)
     program = tmp_path / "program"
     root = SOURCES.parents[1]
     sources = [*(SOURCES / name for name in ("data/data_path.c", "pair.c", "rig.c",

@@ -8,6 +8,7 @@ import pytest
 
 import models
 from built import PROGRAMS
+from installed import need
 
 pytestmark = pytest.mark.any_model
 
@@ -83,6 +84,7 @@ def test_next_command_fails(under):
 
 
 def test_any_command_fails_of_one_device(run, softhca):
+    need("ibv_devinfo")
     one, other = models.device(0), models.device(1)
     script = f'"{softhca}" ctl fault {one} command any EIO 9 && ! ibv_devinfo -d {one} && ibv_devinfo -d {other}'
     assert run([softhca, "run", "--", "sh", "-c", script]).returncode == 0

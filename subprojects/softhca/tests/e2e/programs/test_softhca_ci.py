@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 import models
-from installed import need
+from installed import need, need_sanitizers
 
 VALGRIND = ["valgrind", "--leak-check=full", "--errors-for-leak-kinds=definite",
             "--error-exitcode=9"]
@@ -16,8 +16,9 @@ VALGRIND = ["valgrind", "--leak-check=full", "--errors-for-leak-kinds=definite",
 
 @pytest.fixture
 def build(softhca_source, tmp_path):
-    def compile_it(*options):
-        need("gcc")
+    def compile_it(sanitizers):
+        need_sanitizers(sanitizers)
+        options = [f"-fsanitize={sanitizers}"] if sanitizers else []
         program = tmp_path / "own-test"
         subprocess.run(["gcc", "-g", *options, "-o", program,
                         softhca_source / "tests" / "ci" / "own_test.c", "-libverbs"], check=True)
@@ -28,13 +29,13 @@ def build(softhca_source, tmp_path):
 FAULT = '"$0" ctl fault all command CREATE_QP ENOMEM && exec "$@"'
 
 
-@pytest.mark.parametrize("options, words", [([], []), (["-fsanitize=address,undefined"], []),
-                                            (["-fsanitize=thread"], []), ([], VALGRIND)],
+@pytest.mark.parametrize("sanitizers, words", [("", []), ("address,undefined", []), ("thread", []),
+                                               ("", VALGRIND)],
                          ids=["plain", "address", "thread", "valgrind"])
-def test_own_test(run, softhca, below, build, options, words):
+def test_own_test(run, softhca, below, build, sanitizers, words):
     """Its function succeeds, fails by a fault, and is told from one that does not fail."""
     need(*words[:1])
-    program = build(*options)
+    program = build(sanitizers)
     adapter = models.device(0)
     done = below([], *words, program)
     assert done.stdout == f"{adapter}: made a queue pair\n", done
