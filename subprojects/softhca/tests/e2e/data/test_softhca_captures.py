@@ -222,7 +222,8 @@ def test_a_port_that_is_down_sends_nothing(daemon, run, port, kinds):
     """A request without an answer."""
     daemon.ask("ctl", "port", models.device(0), "1", port)
     with capturing(daemon) as recording:
-        run([PROGRAMS / "softhca-failures", "", "an unconnected peer does not answer"])
+        done = run([PROGRAMS / "softhca-failures", "", "an unconnected peer does not answer"])
+    assert done.returncode == 0, done.stdout + done.stderr
     assert recording.capture.kinds() == kinds
 
 
