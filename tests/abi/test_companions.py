@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 import elf
+from facts import DEVELOPMENT
 
 # From the linker maps of OFED 1.4 (libibumad 1:3:0) and of libibcm's last release.
 UMAD = """umad_addr_dump umad_close_port umad_debug umad_done umad_dump umad_get_ca umad_get_ca_portguids umad_get_cas_names
@@ -41,11 +42,6 @@ def test_soname_and_needed_libraries(build_root, soname):
 def test_each_function_of_libibumad_is_in_todays(todays_libibumad):
     exported, _ = elf.dynamic_symbols(todays_libibumad)
     assert {f"{name}@@IBUMAD_1.0" for name in UMAD} <= exported
-
-
-# {name that only development packages install: the library behind it}
-DEVELOPMENT = {"libibverbs.so": "libibverbs.so.1", "librdmacm.so": "librdmacm.so.1",
-               "libibumad.so": "libibumad.so.3", "libibmad.so": "libibmad.so.5"}
 
 
 @pytest.mark.parametrize("soname, today", DEVELOPMENT.items())

@@ -7,11 +7,9 @@ import shutil
 import pytest
 
 import elf
+from facts import XRC_VERBS
 
-LEGACY = [
-    "ibv_open_xrc_domain", "ibv_close_xrc_domain", "ibv_create_xrc_srq", "ibv_create_xrc_rcv_qp",
-    "ibv_modify_xrc_rcv_qp", "ibv_query_xrc_rcv_qp", "ibv_reg_xrc_rcv_qp", "ibv_unreg_xrc_rcv_qp"
-]
+LEGACY = [f"ibv_{verb}" for verb in XRC_VERBS]
 
 
 @pytest.fixture(scope="session")

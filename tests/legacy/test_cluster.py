@@ -5,11 +5,11 @@ missing function."""
 import os
 import re
 import signal
-import sys
 
 import pytest
 
 import models
+from facts import IGNORING_CHILDREN
 from installed import need
 from waiting import wait_for
 
@@ -103,8 +103,7 @@ def test_the_demo_ignores_children_that_it_has_not_started(cluster, tmp_path, se
 @pytest.mark.any_model
 def test_the_demo_ends_where_its_parent_ignores_children(cluster):
     """wait(2) names no child then."""
-    ignoring = "import os, signal, sys; signal.signal(17, signal.SIG_IGN); os.execv(sys.argv[1], "
-    done = cluster("-n", "2", through=[sys.executable, "-c", ignoring + "sys.argv[1:])"])
+    done = cluster("-n", "2", through=IGNORING_CHILDREN)
     assert done.returncode == 0, done
 
 

@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from facts import FILLED_HEAP
 from installed import rdma_core_release
 
 pytestmark = pytest.mark.any_model  # each row names its model
@@ -13,9 +14,6 @@ pytestmark = pytest.mark.any_model  # each row names its model
 PATCHED = "+patched/" in os.environ.get("SOFTHCA_TEST_RDMA_CORE", "")
 NEWEST = 65  # release that docs/upstream knows; a newer one may have the corrections
 NEVER = 1 << 16
-
-# malloc fills what it returns; it does not fill what comes from a thread's cache.
-FILLED_HEAP = {"MALLOC_PERTURB_": "165", "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
 
 
 @pytest.mark.parametrize("adapter, fault, since", [

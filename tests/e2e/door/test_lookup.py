@@ -9,15 +9,13 @@ import shutil
 
 import pytest
 
+from facts import XRC_VERBS
+
 pytestmark = pytest.mark.any_model
 
 GLIBC = tuple(int(part) for part in platform.libc_ver()[1].split("."))
 OURS, REAL, LIBDL = "libxrc-compat.so.1", "libibverbs.so.1", "libc.so.6" if GLIBC >= (
     2, 34) else "libdl.so.2"
-XRC = [
-    "open_xrc_domain", "close_xrc_domain", "create_xrc_srq", "create_xrc_rcv_qp",
-    "modify_xrc_rcv_qp", "query_xrc_rcv_qp", "reg_xrc_rcv_qp", "unreg_xrc_rcv_qp"
-]
 CHANGED = [
     "create_qp", "modify_qp", "query_qp", "destroy_qp", "modify_srq", "query_srq", "destroy_srq",
     "get_async_event", "ack_async_event", "open_device", "close_device"
@@ -68,7 +66,7 @@ def test_a_handle_of_libibverbs_or_of_a_plugin_finds_the_verbs_of_the_shim(
         ask, shim, real_library, door, handle, version):
     """A library that is linked with libibverbs is such a plugin."""
     library = {"name": REAL, "path": real_library, "plugin": door / "libtable-linked.so"}[handle]
-    names = XRC + CHANGED
+    names = XRC_VERBS + CHANGED
     answers = ask([shim], *(f"{library}:ibv_{name}{version}" for name in names))
     assert dict(zip(names, answers)) == dict.fromkeys(names, OURS)
 
@@ -88,7 +86,7 @@ def test_other_functions_are_those_of_libibverbs(ask, shim, real_library):
 
 def test_functions_of_ibverbs_1_0_are_those_of_libibverbs(ask, shim):
     """Programs that ask for IBVERBS_1.0 have other structures, and never use XRC."""
-    questions = [f"{REAL}:ibv_{name}:IBVERBS_1.0" for name in CHANGED + XRC]
+    questions = [f"{REAL}:ibv_{name}:IBVERBS_1.0" for name in CHANGED + XRC_VERBS]
     answers = ask([shim], *questions)
     assert answers == ask([], *questions)
     assert answers[:len(CHANGED)] == [REAL] * len(CHANGED)
@@ -98,8 +96,9 @@ def test_functions_of_ibverbs_1_0_are_those_of_libibverbs(ask, shim):
 @pytest.mark.parametrize("handle", ["default", "self"])
 def test_without_a_version_the_program_finds_what_libibverbs_has(ask, shim, handle):
     """Open MPI 1.8.5 to 1.8.8 takes the old API beside today's for a mistake."""
-    answers = ask([shim], *(f"{handle}:ibv_{name}" for name in XRC + CHANGED), linked=True)
-    assert [answer.split()[0] for answer in answers] == ["NULL"] * len(XRC) + [REAL] * len(CHANGED)
+    answers = ask([shim], *(f"{handle}:ibv_{name}" for name in XRC_VERBS + CHANGED), linked=True)
+    assert [answer.split()[0] for answer in answers] == [
+        *["NULL"] * len(XRC_VERBS), *[REAL] * len(CHANGED)]
     assert ask([shim], f"{handle}:ibv_open_xrc_domain:IBVERBS_1.1", linked=True) == [OURS]
 
 

@@ -6,23 +6,16 @@ import os
 import re
 import shlex
 import shutil
-import sys
 
 import pytest
 
 from commands import COMMANDS, usage_of
+from facts import IGNORING_CHILDREN
 
 
 def table_of(source_root):
     header = (source_root / "tools" / "job" / "variables.h").read_text()
     return re.findall(r"^\tX\((\w+),", header, re.M)
-
-
-# A program that executes its arguments with SIGCHLD ignored, as some of perl and Python do.
-IGNORING = [
-    sys.executable, "-c",
-    "import os, signal, sys; signal.signal(17, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
-]
 
 
 @pytest.mark.parametrize("words, status", [(["check", "PROGRAM"], 1), (["run", "PROGRAM"], 5),
@@ -32,7 +25,7 @@ IGNORING = [
 @pytest.mark.any_model
 def test_commands_work_with_sigchld_ignored(run, xrc_compat, helpers, words, status):
     words = [helpers / "show-start" if word == "PROGRAM" else word for word in words]
-    result = run([*IGNORING, xrc_compat, *words], env={"SHOW_START_EXIT": "5"}, timeout=60)
+    result = run([*IGNORING_CHILDREN, xrc_compat, *words], env={"SHOW_START_EXIT": "5"}, timeout=60)
     assert result.returncode == status, result
 
 

@@ -9,11 +9,9 @@ import pytest
 
 import installed
 import models
+from facts import FILLED_HEAP
 
 DIRECTORY = pathlib.Path("tests") / "e2e" / "xrc_qps"
-
-# malloc overwrites freed memory at once, so that an access to a freed QP is noticed.
-STRICT_HEAP = {"MALLOC_PERTURB_": "165", "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
 
 # libmlx5 before rdma-core 33 prints each completion with an error. A thread may be cancelled there
 # (xrc-compat(7), LIMITS).
@@ -40,11 +38,11 @@ def program(build_root):
 @pytest.fixture
 def on_wire(below_shim, softhca, program):
     """on_wire(program, words..., devices=1, env={}, **options of below_shim): runs the program
-    under xrc-compat on so many new devices."""
+    under xrc-compat on so many new devices. The heap makes an access to a freed QP noticed."""
 
     def _on_wire(name, *words, devices=1, env=None, timeout=100, **options):
         return below_shim(program(name), *words, devices=devices, timeout=timeout, **options,
-                          SOFTHCA_TEST_COMMAND=str(softhca), **STRICT_HEAP, **(env or {}))
+                          SOFTHCA_TEST_COMMAND=str(softhca), **FILLED_HEAP, **(env or {}))
 
     return _on_wire
 

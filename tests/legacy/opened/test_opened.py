@@ -8,7 +8,8 @@ import shlex
 
 import pytest
 
-NAMES = ["libibverbs.so", "librdmacm.so", "libibumad.so", "libibmad.so"]
+from facts import DEVELOPMENT
+
 FOLDERS = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/i386-linux-gnu", "/usr/lib64", "/usr/lib32",
            "/usr/lib"]
 
@@ -29,10 +30,10 @@ def runtime_only(run, tmp_path):
     """A command that starts another one on this system without the development names, with mounts
     of its own."""
     folders = [folder for folder in FOLDERS if not os.path.islink(folder) and
-               any(os.path.lexists(f"{folder}/{name}") for name in NAMES)]
+               any(os.path.lexists(f"{folder}/{name}") for name in DEVELOPMENT)]
     script = HIDE.replace("FOLDERS", " ".join(folders)).replace("PLACE", str(tmp_path))
     command = ["unshare", "--mount", *["--user", "--map-root-user"] * (os.geteuid() != 0), "sh",
-               "-c", script.replace("NAMES", " ".join(NAMES)), "sh"]
+               "-c", script.replace("NAMES", " ".join(DEVELOPMENT)), "sh"]
     if run([*command, "true"]).returncode:
         pytest.skip("no files can be hidden here: no mounts of its own, or no overlay")
     return command
@@ -126,16 +127,12 @@ def test_no_companion_whose_library_is_missing(run, runtime_only, xrc_compat, pr
     assert done.returncode == 0, done
 
 
-# {name: the library that its companion loads}
-TODAY = {"libibverbs.so": "libibverbs.so.1", "librdmacm.so": "librdmacm.so.1",
-         "libibumad.so": "libibumad.so.3", "libibmad.so": "libibmad.so.5"}
-
-
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name, today", DEVELOPMENT.items())
 @pytest.mark.any_model
-def test_each_name_leads_to_todays_library(on_devices, xrc_compat, build_root, program, name):
+def test_each_name_leads_to_todays_library(on_devices, xrc_compat, build_root, program, name,
+                                           today):
     """opened has only libibverbs.so in it, so --companions brings the others."""
     loaded = on_devices("ldd", build_root / "companions" / name).stdout
-    if f"{TODAY[name]} => /" not in loaded:
-        pytest.skip(f"{TODAY[name]} is not installed")
+    if f"{today} => /" not in loaded:
+        pytest.skip(f"{today} is not installed")
     assert all_right(on_devices(xrc_compat, "run", "--companions", "--", program, name))
