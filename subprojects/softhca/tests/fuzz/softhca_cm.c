@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <base/bytes.h>
 #include <cm/mad.h>
 #include <proto.h>
 
@@ -23,6 +24,7 @@
 #define MAX_BODY 400u
 #define IDS	 8
 #define ROOM	 4096
+#define PORTS 7000 /* the first of four */
 #define FAR_MESSAGE COMMANDS /* the number behind those of the commands */
 
 enum flags {
@@ -59,7 +61,7 @@ static uint16_t put_address(uint8_t *at)
 {
 	uint8_t which = at[0], port = at[1] & 3;
 	struct sockaddr_in in = { .sin_family = AF_INET,
-				  .sin_port = htons(port ? 7000 + port : 0) };
+				  .sin_port = htons(port ? PORTS + port : 0) };
 	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6, .sin6_port = in.sin_port };
 
 	if (which & 0x80)
@@ -133,13 +135,11 @@ static void hear_from_far(const struct fuzz_hca *hca, struct input *input)
 	uint8_t *data = message.mad + CM_MAD_HEADER;
 
 	take_bytes(input, data, MAD_BYTES);
-	message.mad[17] = attributes[take(input, 1) % sizeof(attributes)];
+	put16(message.mad + MAD_ATTRIBUTE, attributes[take(input, 1) % sizeof(attributes)]);
 	if (!(flags & 2)) {
-		memset(data, 0, 16);
-		data[3] = take(input, 1) % IDS; /* of the sender, and of the receiver */
-		data[7] = take(input, 1) % IDS;
-		data[14] = 7001 >> 8; /* the port of a request's service */
-		data[15] = (uint8_t)(7000 + take(input, 1) % 4);
+		put32(data + FROM_ID, take(input, 1) % IDS);
+		put32(data + TO_ID, take(input, 1) % IDS);
+		put64(data + REQ_SERVICE, PORTS + take(input, 1) % 4);
 	}
 	if (flags & 4)
 		take_bytes(input, &message, offsetof(struct cm_far, mad));
@@ -252,18 +252,18 @@ static void check_machines(struct fuzz_hca *hca)
 				  .ps = RDMA_PS_TCP,
 				  .qp_type = IBV_QPT_RC,
 				  .from = 5 };
+	uint8_t *data = message.mad + CM_MAD_HEADER;
 
 	for (size_t i = 0; i < sizeof(listen) / sizeof(listen[0]); i++)
 		take_step(hca, &listen[i], files, OF_CONNECTIONS);
-	message.mad[17] = CM_REQ;
-	message.mad[CM_MAD_HEADER + 3] = 9; /* the sender's id */
-	message.mad[CM_MAD_HEADER + 14] = 7001 >> 8;
-	message.mad[CM_MAD_HEADER + 15] = 7001 & 0xff;
+	put16(message.mad + MAD_ATTRIBUTE, CM_REQ);
+	put32(data + FROM_ID, 9);
+	put64(data + REQ_SERVICE, PORTS + 1);
 	must(ids_after(hca, &message) == 2, "a request that made no id");
 	must(ids_after(hca, &message) == 2, "a repeated request made an id");
 	message.from = 6;
 	must(ids_after(hca, &message) == 3, "a request of the machine's next daemon made no id");
-	message.mad[CM_MAD_HEADER + 3] = 10;
+	put32(data + FROM_ID, 10);
 	message.to = hca->machine.cm->incarnation ^ 2;
 	must(ids_after(hca, &message) == 3, "a request for the daemon before this one made an id");
 	message.to = 0;
@@ -271,7 +271,7 @@ static void check_machines(struct fuzz_hca *hca)
 	must(ids_after(hca, &message) == 3, "a machine has spoken for another one");
 	message.slid = fuzz_lid(hca, FUZZ_FAR);
 	message.to = hca->machine.cm->incarnation ^ 2;
-	message.mad[17] = CM_DREQ;
+	put16(message.mad + MAD_ATTRIBUTE, CM_DREQ);
 	ids_after(hca, &message);
 	must(fuzz_sent == sizeof(message), "who waits for an id that has gone heard nothing");
 	cm_file_destroy(files[0]);

@@ -243,17 +243,19 @@ static void change_bytes(struct input *input, int count, uint8_t *wqe)
 /* A request as the provider would write it, with some of its bytes or its beginning changed. */
 static void post_wqe(struct input *input, int index)
 {
-	static const uint8_t opcodes[] = { 0x08, 0x09, 0x0a, 0x0b, 0x10, 0x11, 0x12, 0x00 };
+	static const uint8_t opcodes[] = { OP_WRITE, OP_WRITE_IMM, OP_SEND,	 OP_SEND_IMM,
+					   OP_READ,  OP_ATOMIC_CS, OP_ATOMIC_FA, OP_NOP };
 	uint8_t wqe[256] = { 0 };
 	uint8_t opcode = opcodes[take(input, 1) % sizeof(opcodes)];
 	uint8_t flags = take(input, 1);
 	size_t at = (mlx5 ? put_head_mlx5 : put_head_mlx4)(index, flags, wqe);
 
 	wqe[3] = opcode;
-	if (types[index] != IBV_QPT_UD && opcode != 0x0a && opcode != 0x0b && opcode) {
+	if (types[index] != IBV_QPT_UD && opcode != OP_SEND && opcode != OP_SEND_IMM &&
+	    opcode != OP_NOP) {
 		put64(wqe + at, hca->scratch + (take(input, 2) & ~7u));
 		put32(wqe + at + 8, mr->key);
-		at += opcode == 0x11 || opcode == 0x12 ? 32 : 16;
+		at += opcode == OP_ATOMIC_CS || opcode == OP_ATOMIC_FA ? 32 : 16;
 	}
 	for (int i = 0; i < (flags >> 4 & 3); i++, at += 16)
 		put_sge(input, wqe + at);
