@@ -296,29 +296,19 @@ ROW("retry counts are at most 7, and QP numbers have 24 bits")
 #define MOST_OF_REPLY  196
 #define MOST_OF_REJECT 148
 
-/* Bytes that tell their place, of which none is 0. */
-static const uint8_t *data(void)
-{
-	static uint8_t bytes[MOST_OF_REPLY];
-
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		bytes[i] = (uint8_t)(i + 1);
-	return bytes;
-}
-
 static void take_data(enum rdma_cm_event_type type, uint8_t length)
 {
 	struct rdma_cm_event *event = next_event(type);
 
 	must(event->id == active);
 	must_eq(event->param.conn.private_data_len, length);
-	must(!memcmp(event->param.conn.private_data, data(), length));
+	must(!memcmp(event->param.conn.private_data, private_data(), length));
 	rdma_ack_cm_event(event);
 }
 
 ROW("an accepted connection gets all bytes of the longest private data")
 {
-	struct rdma_conn_param param = { .private_data = data(),
+	struct rdma_conn_param param = { .private_data = private_data(),
 					 .private_data_len = MOST_OF_REPLY };
 
 	begin(IBV_QPT_RC, IBV_QPT_RC);
@@ -331,7 +321,7 @@ ROW("a rejected connection gets all bytes of the longest private data")
 {
 	begin(IBV_QPT_RC, IBV_QPT_RC);
 	request();
-	must(!rdma_reject(passive, data(), MOST_OF_REJECT));
+	must(!rdma_reject(passive, private_data(), MOST_OF_REJECT));
 	take_data(RDMA_CM_EVENT_REJECTED, MOST_OF_REJECT);
 }
 
@@ -343,11 +333,11 @@ ROW("a reply that is rejected tells so by the longest private data")
 	begin(IBV_QPT_RC, IBV_QPT_RC);
 	request();
 	reply();
-	must(!rdma_reject(active, data(), MOST_OF_REJECT));
+	must(!rdma_reject(active, private_data(), MOST_OF_REJECT));
 	event = next_event(RDMA_CM_EVENT_REJECTED);
 	must(event->id == passive);
 	must_eq(event->param.conn.private_data_len, MOST_OF_REJECT);
-	must(!memcmp(event->param.conn.private_data, data(), MOST_OF_REJECT));
+	must(!memcmp(event->param.conn.private_data, private_data(), MOST_OF_REJECT));
 	rdma_ack_cm_event(event);
 }
 

@@ -132,29 +132,19 @@ ROW("ids of IPoIB have the Q_Key of its groups")
 #define MOST_OF_REQUEST 180 /* and 36 bytes with the addresses */
 #define MOST_OF_REPLY	136
 
-/* Bytes that tell their place, of which none is 0. */
-static const uint8_t *data(void)
-{
-	static uint8_t bytes[MOST_OF_REQUEST];
-
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		bytes[i] = (uint8_t)(i + 1);
-	return bytes;
-}
-
 static void take_data(enum rdma_cm_event_type type)
 {
 	struct rdma_cm_event *event = next_event(type);
 
 	must(event->id == datagram);
 	must_eq(event->param.ud.private_data_len, MOST_OF_REPLY);
-	must(!memcmp(event->param.ud.private_data, data(), MOST_OF_REPLY));
+	must(!memcmp(event->param.ud.private_data, private_data(), MOST_OF_REPLY));
 	rdma_ack_cm_event(event);
 }
 
 ROW("an accepted request gets all bytes of the longest private data")
 {
-	struct rdma_conn_param param = { .private_data = data(),
+	struct rdma_conn_param param = { .private_data = private_data(),
 					 .private_data_len = MOST_OF_REPLY };
 
 	must(!rdma_accept(ask_for_qp(), &param));
@@ -163,21 +153,21 @@ ROW("an accepted request gets all bytes of the longest private data")
 
 ROW("a rejected request gets all bytes of the longest private data")
 {
-	must(!rdma_reject(ask_for_qp(), data(), MOST_OF_REPLY));
+	must(!rdma_reject(ask_for_qp(), private_data(), MOST_OF_REPLY));
 	take_data(RDMA_CM_EVENT_UNREACHABLE);
 }
 
 ROW("a byte more of private data is refused on each way")
 {
-	struct rdma_conn_param request = { .private_data = data(),
+	struct rdma_conn_param request = { .private_data = private_data(),
 					   .private_data_len = MOST_OF_REQUEST },
-			       reply = { .private_data = data(),
+			       reply = { .private_data = private_data(),
 					 .private_data_len = MOST_OF_REPLY + 1 };
 	struct rdma_cm_id *passive = ask_for_qp(), *other = new_id(RDMA_PS_UDP);
 
 	must(rdma_accept(passive, &reply));
 	must_eq(errno, EINVAL);
-	must(rdma_reject(passive, data(), MOST_OF_REPLY + 1));
+	must(rdma_reject(passive, private_data(), MOST_OF_REPLY + 1));
 	must_eq(errno, EINVAL);
 	resolve(other, THERE, 7400);
 	request.private_data_len++;

@@ -50,6 +50,9 @@ void must_be_unreachable(const struct rdma_cm_id *id);
 /* Resolves address and route, from HERE. */
 void resolve(struct rdma_cm_id *id, const char *to, uint16_t port);
 
+/* UINT8_MAX bytes that tell their place, of which none is 0. */
+const uint8_t *private_data(void);
+
 /* True if @thread has not ended within 100 ms. */
 bool still_waits(pthread_t thread);
 
