@@ -95,7 +95,7 @@ class Function:
                 word & 0xffffff, 0xffffffff).to_bytes(4, "little")
         elif offset == identity.XRC_SWITCH:
             self.has_xrc = bool(word)
-        elif offset == 4 or offset >= 0x40:
+        elif offset == identity.COMMAND or offset >= identity.HEADER_SIZE:
             self.config[offset:offset + len(data)] = data
 
     def asked(self, kind):

@@ -13,6 +13,17 @@ REGISTERS_SIZE, DOORBELLS_SIZE, CONFIG_SIZE = 1 << 20, 8 << 20, 256
 HCR, RESET_REGISTER, MSIX_TABLE = 0x80680, 0xf0010, 0x7c000
 MSIX_PENDING, CLEAR_INTERRUPT, ERROR_BUFFER = 0x7d000, 0xf00d8, 0x1f000
 
+# linux/pci_regs.h: PCI_*. A region's word has flags, and a capability its kind and the next one.
+VENDOR_ID, DEVICE_ID, COMMAND, STATUS, CLASS = 0x00, 0x02, 0x04, 0x06, 0x0a
+REGION_0, REGION_2, SUBSYSTEM_IDS = 0x10, 0x18, 0x2c
+FIRST_CAPABILITY, INTERRUPT_PIN, HEADER_SIZE = 0x34, 0x3d, 0x40
+HAS_CAPABILITIES, OTHER_NETWORK, INTX_A = 0x10, 0x0280, 1
+WIDE, PREFETCHABLE = 0x4, 0x8
+KIND_EXPRESS, KIND_MSIX, KIND_VENDOR = 0x10, 0x11, 0x09
+
+# Where the capabilities are.
+EXPRESS, MSIX, FOR_TESTS = 0x60, 0x9c, 0xb0
+
 # Registers for the tests, in a vendor specific capability; ../README.md describes them.
 RAISE_EVENT, ASK_OBJECT, ANSWER, XRC_SWITCH = 0xb4, 0xb8, 0xbc, 0xc0
 
@@ -33,17 +44,19 @@ def config_space():
     """The PCI configuration: the capabilities PCI Express and MSI-X, and a vendor specific one of
     ours."""
     data = bytearray(CONFIG_SIZE)
-    struct.pack_into("<HHHHBBBBBBBB", data, 0x00, VENDOR, DEVICE, 0, 0x10, 0, 0, 0x80, 0x02, 0, 0,
-                     0, 0)
-    struct.pack_into("<I", data, 0x10, 0x4)  # 64 bits, not prefetchable
-    struct.pack_into("<I", data, 0x18, 0xc)
-    struct.pack_into("<HH", data, 0x2c, VENDOR, SUBSYSTEM)
-    data[0x34], data[0x3d] = 0x60, 1
-    struct.pack_into("<BBHI", data, 0x60, 0x10, 0x9c, 2, 0x8fe0)
-    struct.pack_into("<I", data, 0x6c, 0x843)  # 8 GT/s, 4 lanes
-    struct.pack_into("<H", data, 0x72, 0x43)
-    struct.pack_into("<BBHII", data, 0x9c, 0x11, 0xb0, VECTORS - 1, MSIX_TABLE, MSIX_PENDING)
-    struct.pack_into("<BBBB", data, 0xb0, 0x09, 0, 20, 0)
+    struct.pack_into("<HH", data, VENDOR_ID, VENDOR, DEVICE)
+    struct.pack_into("<H", data, STATUS, HAS_CAPABILITIES)
+    struct.pack_into("<H", data, CLASS, OTHER_NETWORK)
+    struct.pack_into("<I", data, REGION_0, WIDE)
+    struct.pack_into("<I", data, REGION_2, WIDE | PREFETCHABLE)
+    struct.pack_into("<HH", data, SUBSYSTEM_IDS, VENDOR, SUBSYSTEM)
+    data[FIRST_CAPABILITY], data[INTERRUPT_PIN] = EXPRESS, INTX_A
+    struct.pack_into("<BBHI", data, EXPRESS, KIND_EXPRESS, MSIX, 2, 0x8fe0)
+    struct.pack_into("<I", data, EXPRESS + 0xc, 0x843)  # 8 GT/s, 4 lanes
+    struct.pack_into("<H", data, EXPRESS + 0x12, 0x43)
+    struct.pack_into("<BBHII", data, MSIX, KIND_MSIX, FOR_TESTS, VECTORS - 1, MSIX_TABLE,
+                     MSIX_PENDING)
+    struct.pack_into("<BBBB", data, FOR_TESTS, KIND_VENDOR, 0, 20, 0)
     return data
 
 

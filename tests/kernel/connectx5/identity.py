@@ -36,11 +36,12 @@ def config_space():
     """The PCI configuration of the other adapter, with one region. The test capability is left
     out, because the driver would take it for its own."""
     data = base.config_space()
-    struct.pack_into("<H", data, 0x02, DEVICE)
-    struct.pack_into("<H", data, 0x2e, SUBSYSTEM)
-    struct.pack_into("<Q", data, 0x18, 0)
-    struct.pack_into("<BBHII", data, 0x9c, 0x11, 0, VECTORS - 1, MSIX_TABLE, MSIX_PENDING)
-    struct.pack_into("<I", data, 0xb0, 0)
+    struct.pack_into("<H", data, base.DEVICE_ID, DEVICE)
+    struct.pack_into("<HH", data, base.SUBSYSTEM_IDS, base.VENDOR, SUBSYSTEM)
+    struct.pack_into("<Q", data, base.REGION_2, 0)
+    struct.pack_into("<BBHII", data, base.MSIX, base.KIND_MSIX, 0, VECTORS - 1, MSIX_TABLE,
+                     MSIX_PENDING)
+    struct.pack_into("<I", data, base.FOR_TESTS, 0)
     return data
 
 
