@@ -79,27 +79,47 @@ def test_json_has_the_value_and_its_libraries(tool, helpers):
     assert document["ld_preload"] == f"{library}:libm.so.6"
 
 
+@pytest.fixture
+def shows(probe, shown, typed):
+    """shows(line, launcher, preload, quirk, **environment): runs the line where these variables
+    are set, and checks both that its program sees."""
+    def _shows(line, launcher, preload, quirk, **environment):
+        command = f"{line}; {shown}" if launcher == "export" else line.replace(
+            "PROGRAM", str(shown))
+        result = typed(command, **environment)
+        assert f"preload={preload}\n" in result.stdout, (line, result)
+        assert f"argv=quirk={quirk}\n" in result.stdout, (line, result)
+    return _shows
+
+
+# They do not set MV2_LIBIBVERBS_PATH.
+OTHER_MPI = ("mpirun -x", "mpirun -e")
+
+
 @GIVEN
-@pytest.mark.parametrize("where", ["typed", "printed"])
 @EVERY_LAUNCHER
-def test_the_line_for_each_launcher_gives_what_run_would(clean, run, probe, shown, typed, launcher,
-                                                         where, given, seen):
-    """The line puts the library first in LD_PRELOAD. It keeps the LD_PRELOAD of the shell that
-    printed the line, or in which it is typed. MV2_LIBIBVERBS_PATH is that of the shell that printed
-    the line, or the default; launchers of other MPI libraries do not set it."""
+def test_the_line_gives_what_run_would_where_it_is_printed(clean, run, probe, shows, launcher,
+                                                           given, seen):
+    """The line puts the library first in the LD_PRELOAD of the shell that printed the line. It has
+    that shell's MV2_LIBIBVERBS_PATH, or the default."""
     # The line for a remote shell has the value of $LIB in the shell that printed it.
-    other = "/$LIB/x.so" if where == "typed" else "libdl.so.2"
+    other = "libdl.so.2"
     given = {name: value.format(other=other) for name, value in given.items()}
-    if launcher in ("mpirun -x", "mpirun -e"):
-        seen = (seen[0], given.get("MV2_LIBIBVERBS_PATH", "") if where == "typed" else "")
-    elif where == "typed" and "MV2_LIBIBVERBS_PATH" in given:
-        seen = (seen[0], "libibverbs.so.1")
-    line = line_of(clean(run, "env", **({"LD_PRELOAD": ""} if where == "typed" else given)),
-                   launcher)
-    command = f"{line}; {shown}" if launcher == "export" else line.replace("PROGRAM", str(shown))
-    result = typed(command, **(given if where == "typed" else {}))
-    assert f"preload={seen[0].format(probe=probe, other=other)}\n" in result.stdout, (line, result)
-    assert f"argv=quirk={seen[1]}\n" in result.stdout, (line, result)
+    line = line_of(clean(run, "env", **given), launcher)
+    shows(line, launcher, seen[0].format(probe=probe, other=other),
+          "" if launcher in OTHER_MPI else seen[1])
+
+
+@GIVEN
+@EVERY_LAUNCHER
+def test_the_line_keeps_the_ld_preload_where_it_is_typed(clean, run, probe, shows, launcher, given,
+                                                         seen):
+    other = "/$LIB/x.so"
+    given = {name: value.format(other=other) for name, value in given.items()}
+    line = line_of(clean(run, "env", LD_PRELOAD=""), launcher)
+    own = given.get("MV2_LIBIBVERBS_PATH", "")
+    shows(line, launcher, seen[0].format(probe=probe, other=other),
+          own if launcher in OTHER_MPI else "libibverbs.so.1", **given)
 
 
 @EVERY_LAUNCHER
