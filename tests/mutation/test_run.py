@@ -7,6 +7,8 @@ import subprocess
 
 import pytest
 
+from installed import need
+
 HEAD = "/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */\n"
 SAMPLE = HEAD + """
 struct pair {
@@ -61,8 +63,7 @@ def commit(root, time):
 @pytest.fixture
 def sample(tmp_path, source_root, run):
     """sample(WORD...): runs run.py on a project of one file, whose second test always fails."""
-    if not shutil.which("git"):
-        pytest.skip("git is not installed")
+    need("git")
     for name in ("tests/mutation/run.py", "tests/mutation/workspace.py",
                  "tests/mutation/mutants.py", "tests/static/listing.py", "tests/static/sources.py",
                  "scripts/left_processes.py", "scripts/deps.sh"):
