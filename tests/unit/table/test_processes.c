@@ -288,13 +288,17 @@ static void wait_for_the_end_of_first_thread(pid_t pid)
 /* For root the kernel hides no process. */
 static int sees_child(bool another)
 {
+	siginfo_t info;
 	bool seen;
 	pid_t pid;
 
 	if (!geteuid() && (setuid(12345) || prctl(PR_SET_DUMPABLE, 1)))
 		return 99;
 	pid = end_first_thread(another);
-	wait_for_the_end_of_first_thread(pid);
+	if (another)
+		wait_for_the_end_of_first_thread(pid);
+	else if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT))
+		return 99;
 	seen = is_in_view(pid);
 	kill_process(pid);
 	return seen;
