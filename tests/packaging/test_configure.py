@@ -31,6 +31,29 @@ def test_a_build_without_libdw_says_what_will_refuse(configure, tmp_path, monkey
     assert "WARNING: no libdw 0.183 or later: xrc-compat ps --stacks will refuse" in done.stdout + done.stderr
 
 
+# With it the kernel headers look like those before Linux 5.8, which the subproject refuses.
+OLD_HEADERS = "-Dc_args=-Dece="
+
+
+@pytest.mark.parametrize("option", ["softhca", "fabric", "tests"])
+def test_an_enabled_part_of_a_refused_softhca_is_an_error(configure, option):
+    done = configure(OLD_HEADERS, f"-D{option}=enabled")
+    errors = re.findall(r"ERROR: Problem encountered: (.*)", done.stdout + done.stderr)
+    assert done.returncode != 0, done
+    assert errors == ["softhca needs the kernel headers of Linux 5.8 or later"], done
+
+
+def test_a_build_without_softhca_points_at_the_reason(configure):
+    said = configure(OLD_HEADERS).stdout
+    assert (said.index("softhca needs the kernel headers of Linux 5.8") <
+            said.index("no softhca, so no tests and no adapter for the demo: the message of subprojects/softhca above"))
+
+
+def test_a_disabled_softhca_needs_no_fabric(configure):
+    done = configure(OLD_HEADERS, "-Dsofthca=disabled", "-Dfabric=enabled")
+    assert done.returncode == 0, done
+
+
 @pytest.fixture
 def without_pytest(tmp_path, monkeypatch):
     """PATH has all commands but pytest's."""
