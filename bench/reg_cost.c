@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The library's own cost of registering with a receive QP and unregistering. The functions of
- * libibverbs that open and destroy a handle are fakes, whose cost is measured and subtracted. The
- * library is real, and asks twice whether its table file is still open. Exit status 1 if the
- * library takes more than LIMIT times as long as these two system calls.
+ * The library's own cost of registering with a receive QP and unregistering. The kernel's commands
+ * that open and destroy a handle are fakes that do nothing. The library is real, and asks twice
+ * whether its table file is still open. Exit status 1 if the library takes more than LIMIT times as
+ * long as two such system calls.
  */
 
 #include <fcntl.h>
@@ -11,7 +11,6 @@
 
 #include <compat/domain.h>
 #include <compat/rcv_qp.h>
-#include <modern/table.h>
 
 #include "../tests/unit/common/provider.h"
 #include "measure.h"
@@ -19,17 +18,8 @@
 #define ROUNDS 2000
 /* the best one counts: on a busy machine most contain another program's time slice */
 #define REPEATS 200
-#define LIMIT 3.0
-
-static void plain_round(struct legacy_xrc_domain *domain, uint32_t number)
-{
-	struct ibv_qp_init_attr attr = { .qp_type = IBV_QPT_RC };
-	struct ibv_pd pd = { .context = NULL };
-
-	(void)domain;
-	(void)number;
-	modern_table.destroy_qp(provider_create_qp(&pd, &attr));
-}
+/* 1.3 times was measured, and 2.3 with two more system calls. */
+#define LIMIT 2.0
 
 static void register_round(struct legacy_xrc_domain *domain, uint32_t number)
 {
@@ -96,10 +86,10 @@ static double case_cost(void)
 
 int main(void)
 {
-	double added = case_cost() - best_ns(plain_round, NULL, 0);
+	double taken = case_cost();
 	double calls = best_ns(two_calls, NULL, 0);
 
-	printf("reg and unreg: the library adds %.0f ns; two system calls: %.0f ns; %.2f times (limit %.0f)\n",
-	       added, calls, added / calls, LIMIT);
-	return added > LIMIT * calls;
+	printf("reg and unreg: the library takes %.0f ns; two system calls: %.0f ns; %.2f times (limit %.0f)\n",
+	       taken, calls, taken / calls, LIMIT);
+	return taken > LIMIT * calls;
 }
