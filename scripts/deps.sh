@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 # The table of programs and libraries that build, demo and tests need, and functions that install
-# them. Sourced by run-demo, run-tests and other scripts. POSIX sh: no other shell may be installed.
+# them. Sourced by run-demo, run-tests and other scripts. POSIX sh, because a machine may have no
+# other shell.
 
 # An ordinary user's PATH on Debian lacks these, which have ibstat, debootstrap and depmod.
 PATH=$PATH:/usr/sbin:/sbin
@@ -261,6 +262,11 @@ deps_refuse_meson() {
 	return 1
 }
 
+# deps_list COLUMN: prints the packages and the use of each row that it reads.
+deps_list() {
+	awk -F'|' -v c="$1" '{ printf "  %-22s %s\n", $c, $3 }'
+}
+
 # deps_ensure PURPOSE...: prints the missing packages with their use, and installs them.
 deps_ensure() {
 	deps_rows=$(deps_missing "$@")
@@ -270,13 +276,13 @@ deps_ensure() {
 	set -- $(deps_manager)
 	if [ $# -ne 2 ]; then
 		echo "Missing, and none of apt-get, dnf, zypper is here to install it:"
-		printf '%s\n' "$deps_rows" | awk -F'|' '{ printf "  %-22s %s\n", $4, $3 }'
+		printf '%s\n' "$deps_rows" | deps_list 4
 		return 1
 	fi
 	deps_tool=$1 deps_column=$2
 	deps_packages=$(printf '%s\n' "$deps_rows" | cut -d'|' -f"$deps_column" | tr ' ' '\n' | sort -u | tr '\n' ' ')
 	echo "Missing on this machine; about to be installed with $deps_tool:"
-	printf '%s\n' "$deps_rows" | awk -F'|' -v c="$deps_column" '{ printf "  %-22s %s\n", $c, $3 }'
+	printf '%s\n' "$deps_rows" | deps_list "$deps_column"
 	if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null; then
 		echo "This needs root and there is no sudo here. As root, please run:"
 		echo "  $deps_tool install $deps_packages"
@@ -299,19 +305,22 @@ deps_ensure() {
 	esac
 }
 
-# deps_wish PURPOSE: installs optional packages. If the distribution lacks some of them, it installs
-# the others row by row, from the lists that deps_ensure has fetched. It prints the rows that failed.
+# deps_wish PURPOSE: prints the optional packages that are missing, and installs them. If the
+# distribution lacks some of them, it installs the others row by row, from the lists that deps_ensure
+# has fetched. It prints the rows that failed, with the errors of the package manager.
 deps_wish() {
-	[ -n "$(deps_missing "$1")" ] || return 0
-	echo "About to install what only some tests use"
-	deps_ensure "$1" >/dev/null 2>&1 && return
+	deps_rows=$(deps_missing "$1")
+	[ -n "$deps_rows" ] || return 0
 	# shellcheck disable=SC2046
 	set -- "$1" $(deps_manager)
 	[ $# -eq 3 ] || return 0
+	echo "About to install what only some tests use:"
+	printf '%s\n' "$deps_rows" | deps_list "$3"
+	deps_ensure "$1" >/dev/null && return
 	deps_missing "$1" | while IFS= read -r deps_row; do
 		deps_packages=$(printf '%s\n' "$deps_row" | cut -d'|' -f"$3")
 		# shellcheck disable=SC2086
-		deps_install_packages "$2" $deps_packages >/dev/null 2>&1 ||
+		deps_install_packages "$2" $deps_packages >/dev/null ||
 			echo "Not installed: $deps_packages"
 	done
 }

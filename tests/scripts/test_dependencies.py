@@ -79,11 +79,14 @@ def test_modules_of_python_are_found(run, source_root):
 def test_packages_that_the_release_lacks_are_skipped(machine):
     """deps_wish installs packages that the tests can do without."""
     result, calls = machine("more", missing=["cmd:clang", "cmd:rdma"],
-                            status='$(case "$*" in *clang*) echo 100 ;; *) echo 0 ;; esac)',
+                            status='$(case "$*" in *clang*) echo no clang >&2; echo 100 ;; *) echo 0 ;; esac)',
                             function="deps_wish")
     assert result.returncode == 0
-    assert result.stdout == ("About to install what only some tests use\n"
+    assert result.stdout == ("About to install what only some tests use:\n"
+                             "  clang                  builds with another compiler\n"
+                             "  iproute2               asks the emulated HCA by netlink\n"
                              "Not installed: clang\n")
+    assert result.stderr == "no clang\n"
     assert calls[-1].endswith(" iproute2")
 
 
