@@ -96,6 +96,16 @@ def test_words_that_no_case_of_try_mpi_has_are_named(run, tmp_path, words, of, s
     assert (f"--only={words}: no name of a case contains these words" in done.stderr) == (status == 2)
 
 
+def test_a_run_of_try_mpi_whose_cases_are_all_skipped_is_no_success(run, tmp_path, shell_script):
+    """On emulated machines only MPIs run."""
+    (tmp_path / "bin").mkdir()
+    shell_script(tmp_path / "unshare", "exit 0")
+    done = run([ROOT / "scripts" / "try-mpi", "--machines=2", f"qperf={tmp_path}"],
+               env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    assert done.returncode == 77, done
+    assert "\n0 passed, 0 failed, " in done.stdout
+
+
 def test_another_rdma_core_must_be_a_finished_build(run, tmp_path):
     done = run([ROOT / "run-tests", f"--rdma-core={tmp_path}"])
     assert (done.returncode, done.stdout) == (2, ""), done
