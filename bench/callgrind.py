@@ -12,10 +12,14 @@ def instructions(*command, **options):
     if not shutil.which("valgrind"):
         print("skipped: valgrind is not installed")
         sys.exit(77)
-    result = subprocess.run(
-        ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *command],
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=300, check=True,
-        **options)
+    try:
+        result = subprocess.run(
+            ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *command],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=300, check=True,
+            **options)
+    except subprocess.CalledProcessError as error:
+        print(error.stderr, file=sys.stderr)
+        raise
     return int(re.search(r"Collected : (\d+)", result.stderr).group(1))
 
 
