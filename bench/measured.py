@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""How a benchmark ends: 0 within its limits, 1 beyond one, 2 if it cannot be measured, and 77 if a
-program is missing."""
+"""The exit status of a benchmark: 0 within its limits, 1 beyond a limit, 2 if it cannot be
+measured, and 77 if a program that it needs is missing."""
 
 import os
 import sys

@@ -61,7 +61,7 @@ static void run_on(int processor)
 	need(!sched_setaffinity(0, sizeof(set), &set), "sched_setaffinity");
 }
 
-/* The two processes: this one is side 0. */
+/* Makes the second process. Returns 0 in the first one and 1 in the second, its side. */
 static int fork_side(void)
 {
 	pid_t child = fork();
@@ -72,7 +72,7 @@ static int fork_side(void)
 	return child ? 0 : 1;
 }
 
-/* The same, each on a processor of its own: the first two. */
+/* The same, and binds each process to one of the first two processors that they may use. */
 static int fork_apart(void)
 {
 	cpu_set_t set;
