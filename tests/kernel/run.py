@@ -33,8 +33,8 @@ SECONDS = int(os.environ.get("XRC_LAB_SECONDS", "1800"))
 # Lines in which a kernel reports its own fault. A program that crashes causes other lines ("traps:
 # ...", "segfault at ...").
 FAULT = re.compile(
-    r"^(?:<\d+>)?\[[^]]*\] (?:.*(?:WARNING:|BUG:|Oops|detected leak|refcount_t|list_(?:add|del) corruption|INFO: (?:task|rcu))|"
-    r"general protection|Kernel panic)")
+    r"^(?:<\d+>)?\[[^]]*\] (?:.*(?:WARNING:|BUG:|kernel BUG at|\[#\d+\]|UBSAN:|Oops|detected leak|"
+    r"refcount_t|list_(?:add|del) corruption|INFO: (?:task|rcu))|general protection|Kernel panic)")
 
 # Otherwise every process would load all drivers, also those for other adapters.
 PREPARE = "find /etc/libibverbs.d -name '*.driver' ! -name 'mlx[45].driver' -delete\n"
