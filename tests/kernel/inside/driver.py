@@ -132,16 +132,6 @@ def switch_xrc(value):
     load()
 
 
-@pytest.fixture(scope="session")
-def build_root():
-    return pathlib.Path(os.environ["XRC_COMPAT_BUILD_ROOT"])
-
-
-@pytest.fixture(scope="session")
-def xrc_compat(build_root):
-    return build_root / "tools" / "xrc-compat"
-
-
 def run(argv, timeout=200, **kw):
     """Runs a program by running.py of softhca, with a longer timeout: the guest may be slow."""
     return running.run(argv, timeout, **kw)
