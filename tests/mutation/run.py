@@ -5,11 +5,11 @@
 usage: run.py [--list] [--changed=COMMIT|--recent] [--most=N] [PATH[:FUNCTION]...]
 
 Takes the C files whose paths begin so, by default all of the product. With --changed it makes
-mistakes only on lines that differ from COMMIT; with --recent on those that changed in the day that
-ends with the last commit. It tries at most N of them (20), the same ones each time, and says how
-many are possible. It changes only a copy of the tree in build-mutation/. Exit status: 0 if each
-mistake was noticed, 1 if one was not, 2 if nothing can be changed below such a path or the copy
-does not build.
+mistakes only on lines that differ from COMMIT, committed or not. For --recent, COMMIT is the newest
+one that is a day older than the last, or the first. It tries at most N of them (20), the same ones
+each time, and says how many are possible. It changes only a copy of the tree in build-mutation/.
+Exit status: 0 if each mistake that counts was noticed, 1 if one was not, 2 if nothing can be
+changed below such a path or the copy does not build.
 """
 
 import argparse
@@ -124,7 +124,11 @@ class Trial:
 
     def outcome(self, mutant):
         reason = self.why_not_counted(mutant)
-        return Outcome(mutant, None if reason else self.noticed_by(mutant), reason)
+        test = None if reason else self.noticed_by(mutant)
+        tests = mutants.tests_of(mutant.path, self.rooms)
+        if not reason and not any(self.sound.get(name, True) for name in tests):
+            reason = "have no sound test"
+        return Outcome(mutant, test, reason)
 
 
 def try_until(found, most):

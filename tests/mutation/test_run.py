@@ -40,7 +40,7 @@ int main(void)
 }
 """
 MESON = """project('sample', 'c', default_options: 'optimization=2')
-test('sample', executable('sample', 'room/sample.c', 'test.c'))
+test('sample', executable('sample', 'room/sample.c', 'red/alone.c', 'test.c'))
 test('red', find_program('false'))
 """
 SAID = """noticed by sample: room/sample.c:18: twice negate:1 | if (number < 0) => if (!(number < 0))
@@ -49,9 +49,11 @@ noticed by sample: room/sample.c:20: twice return:2 | return made(number).one + 
 NOT NOTICED: room/sample.c:18: twice bound:1 | if (number < 0) => if (number <= 0)
 do not compile: room/sample.c:11: made return:1 | return pair; => return 0;
 compile to the same code: room/sample.c:17: twice drop:1 | number = +number; => ;
-are not built here: room/without.c:4: without return:1 | return 1; => return 0;"""
+are not built here: room/without.c:4: without return:1 | return 1; => return 0;
+have no sound test: red/alone.c:4: alone return:1 | return 1; => return 0;"""
 # Of a build with other options.
 WITHOUT = HEAD + "int without(void)\n{\n\treturn 1;\n}\n"
+ALONE = WITHOUT.replace("without", "alone")
 
 
 def commit(root, time):
@@ -70,7 +72,8 @@ def sample(tmp_path, source_root, run):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(source_root / name, tmp_path / name)
     for name, text in {"room/sample.c": SAMPLE, "room/without.c": WITHOUT, "test.c": TEST, "meson.build": MESON,
-                       "tests/mutation/rooms": "room/: red; sample\n", ".gitignore": "build-*\n",
+                       "tests/mutation/rooms": "room/: red; sample\nred/: red\n",
+                       "red/alone.c": ALONE, ".gitignore": "build-*\n",
                        "meson_options.txt": "option('tests', type: 'feature')\n"}.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
@@ -87,10 +90,11 @@ def test_run_tells_what_is_noticed(sample, tmp_path):
             for line in each.splitlines()]
     assert sorted(said) == sorted(SAID.splitlines())
     assert sorted(end.splitlines()) == [
-        "3 of 4 mistakes noticed; 7 are possible in 2 files",
+        "3 of 4 mistakes noticed; 8 are possible in 3 files",
         "NOT NOTICED: room/sample.c:18: twice bound:1",
         "not counted, they are not built here: 1",
         "not counted, they compile to the same code: 1", "not counted, they do not compile: 1",
+        "not counted, they have no sound test: 1",
         "not used, it fails or takes too long on the unchanged code: red"]
     assert (tmp_path / "room" / "sample.c").read_text() == SAMPLE
 
