@@ -19,6 +19,11 @@ PAGES = sorted(path for _, path in sources.files(ROOT, "*.md"))
 SETTINGS = set(
     re.findall(r'^\t(?:\{ "|LIMIT_OF\()(\w+)',
                (SOFTHCA / "machine" / "settings.c").read_text(), re.M))
+SOFTHCA_COMMANDS = set(
+    re.findall(r'^\t\{ "(\w+)", cli_', (SOFTHCA / "cli" / "main.c").read_text(), re.M))
+OF_LINUX = {"scripts/checkpatch.pl", "scripts/get_maintainer.pl"}
+# A block of code, or a line of one that is indented.
+BLOCK = re.compile(r"^```.*?^```|^ {4}[^\n]*", re.M | re.S)
 
 
 def links(page):
@@ -79,7 +84,11 @@ def test_what_a_client_forces_has_code_and_a_test(build_root):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_commands_exist(page):
     text = page.read_text()
-    assert set(re.findall(r"build/tools/xrc-compat ([a-z][\w-]*)", text)) <= set(COMMANDS)
+    blocks = "\n".join(BLOCK.findall(text))
+    assert set(re.findall(r"\bxrc-compat ([a-z][\w-]*)", blocks)) <= set(COMMANDS)
+    assert set(re.findall(r"\bsofthca ([a-z][\w-]*)", blocks)) <= SOFTHCA_COMMANDS
+    for name in re.findall(r"(?<![\w/])(?:docs|packaging|scripts|tests)/[\w./-]*\w", blocks):
+        assert (ROOT / name).exists() or name in OF_LINUX
     for command, words in re.findall(r"xrc-compat ([a-z][\w-]*)((?: +(?!-- )[^\s`|;]+)*)", text):
         if command in COMMANDS:
             # Options of the program that is run are its own.
