@@ -22,8 +22,8 @@ SETTINGS = set(
 SOFTHCA_COMMANDS = set(
     re.findall(r'^\t\{ "(\w+)", cli_', (SOFTHCA / "cli" / "main.c").read_text(), re.M))
 OF_LINUX = {"scripts/checkpatch.pl", "scripts/get_maintainer.pl"}
-# A block of code, or a line of one that is indented.
-BLOCK = re.compile(r"^```.*?^```|^ {4}[^\n]*", re.M | re.S)
+# A block of code, a line of one that is indented, or a command in a sentence.
+BLOCK = re.compile(r"^```.*?^```|^ {4}[^\n]*|`xrc-compat [^`]*`", re.M | re.S)
 
 
 def links(page):
