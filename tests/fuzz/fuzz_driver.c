@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Runs a fuzz target on random inputs. The seed alone determines an input; the next input has the
- * next seed.
+ * next seed. When a process changes the table meanwhile (fuzz_regtab.c) depends on the scheduler,
+ * so not every failure of such an input repeats.
  *
  * XRC_COMPAT_FUZZ_RUNS: how many inputs (default FUZZ_RUNS). XRC_COMPAT_FUZZ_SEED: the first seed
  * (default 1), or "fresh" for one from the clock.

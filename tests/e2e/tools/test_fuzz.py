@@ -3,7 +3,8 @@
 only text and JSON.
 
 XRC_COMPAT_FUZZ_RUNS: how many files for each (default 150). XRC_COMPAT_FUZZ_SEED: the seed of the
-first one (default 1); "fresh" takes the clock. Each file follows from its seed alone.
+first one (default 1); "fresh" takes the clock. The seed alone determines a damaged program. For a
+core file it determines only the damage: each run has a new core file.
 """
 
 import contextlib
