@@ -173,17 +173,20 @@ def test_a_forged_table_is_refused_with_a_reason(tool):
 # A table with one domain, which was opened in an hour from now (table/layout.h).
 FORGE_FUTURE = """
 import fcntl, os, struct, sys, time
+MAGIC, VERSION, DOMAINS, PLACES, HEADER = 0x4c42415443525800, 5, 64, 1024, "3Q4I"
 fd = os.memfd_create("xrc-compat-registrations", os.MFD_ALLOW_SEALING)
 domain = struct.pack("64s5Q", b"mlx4_0", 1, 0, 2, 3, int(time.time()) + 3600)
-header = struct.pack("3Q4I", 0x4c42415443525800, 5 << 56 | 104 << 32 | 6696, 0, os.getpid(), 1024, 0, 0)
-os.write(fd, (header + domain).ljust(6696 + 4 * 1024, bytes(1)))
+size = struct.calcsize(HEADER) + DOMAINS * len(domain)
+layout = VERSION << 56 | len(domain) << 32 | size
+header = struct.pack(HEADER, MAGIC, layout, 0, os.getpid(), PLACES, 0, 0)
+os.write(fd, (header + domain).ljust(size + 4 * PLACES, bytes(1)))
 fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)
 print(flush=True)
 sys.stdin.read()
 """
 
 
-def test_an_entry_from_the_future_has_no_age(tool):
+def test_an_entry_from_the_future_has_age_0(tool):
     """The clock may have been set back since the process opened its domain."""
     with forger(FORGE_FUTURE) as pid:
         rows = tool("ps", "--noheadings", "-o", "PID,AGE,DEVICE").stdout.splitlines()
