@@ -73,7 +73,7 @@ TEST(errnos_outside_the_contract_are_translated)
 	};
 	static const int scarce[] = { EAGAIN, EMFILE, ENFILE, ENOBUFS, EDQUOT, EUSERS, ENOLCK };
 
-	for (int verb = VERB_ibv_open_xrc_domain; verb < VERB_ibv_query_srq; verb++) {
+	for (int verb = VERB_ibv_open_xrc_domain; verb <= VERB_ibv_destroy_srq; verb++) {
 		for (unsigned i = 0; i < sizeof(foreign) / sizeof(*foreign); i++) {
 			int expected = EINVAL;
 
