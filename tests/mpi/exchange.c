@@ -27,8 +27,8 @@ static int rank, ranks;
 static double verified;
 
 /*
- * Counts on all ranks alike: each operation of each size has bytes of its own, so what an operation
- * before has left in a buffer does not pass.
+ * Counts on all ranks alike, and the bytes follow from it: what an operation before has left in a
+ * buffer does not pass. A put and the get beside it have one number, and bytes of other ranks.
  */
 static uint32_t operation;
 
@@ -170,12 +170,13 @@ static void reduce(int round, int size)
 {
 	int count = size / (int)sizeof(int);
 	int *out = malloc((size_t)size + sizeof(int)), *in = malloc((size_t)size + sizeof(int));
+	int first = (int)(++operation % 1000); /* the sum must fit */
 
 	for (int i = 0; i < count; i++)
-		out[i] = rank * (i + round);
+		out[i] = rank * (i + first);
 	MPI_Allreduce(out, in, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 	for (int i = 0; i < count; i++) {
-		if (in[i] == ranks * (ranks - 1) / 2 * (i + round))
+		if (in[i] == ranks * (ranks - 1) / 2 * (i + first))
 			continue;
 		printf("rank %d: allreduce, round %d, %d numbers: number %d is %d\n", rank, round,
 		       count, i, in[i]);
