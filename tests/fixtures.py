@@ -4,6 +4,7 @@ cannot run in some builds."""
 
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -63,15 +64,16 @@ def shim(build_root):
     return build_root / "shim" / "libxrc-compat.so.1"
 
 
+# {machine in the ELF header: what ldconfig -p calls its libraries}
+LDCONFIG_TAGS = {3: "libc6", 62: "libc6,x86-64", 183: "libc6,AArch64"}
+
+
 def system_library(name, shim):
-    """The path that ldconfig -p lists for a library of the shim's ELF class (32 or 64 bits), or
-    None."""
-    wide = shim.read_bytes()[4] == 2
+    """The path that ldconfig -p lists for a library of the shim's machine, or None."""
+    tag = LDCONFIG_TAGS[int.from_bytes(shim.read_bytes()[18:20], "little")]
     listing = subprocess.check_output(["/sbin/ldconfig", "-p"], timeout=30).decode()
-    for line in listing.splitlines():
-        if line.split()[:1] == [name] and ("x86-64" in line) == wide:
-            return line.split()[-1]
-    return None
+    found = re.search(rf"^\t{re.escape(name)} \({tag}(?:, .*)?\) => (.*)$", listing, re.M)
+    return found and found[1]
 
 
 @pytest.fixture

@@ -68,13 +68,18 @@ OPERATION(close_domain)
 
 /*
  * Offsets of the number in OFED 1.x, and of number, domain and CQ in MLNX_OFED 2 to 4 (contract 2.1
- * and 2.6).
+ * and 2.6). The mutex of aarch64 is 8 bytes longer than that of x86-64.
  */
-#ifdef __x86_64__
+#if defined(__x86_64__)
 #define OFED_NUMBER 32
 #define MLNX_NUMBER 152
 #define MLNX_DOMAIN 160
 #define MLNX_CQ 168
+#elif defined(__aarch64__)
+#define OFED_NUMBER 32
+#define MLNX_NUMBER 160
+#define MLNX_DOMAIN 168
+#define MLNX_CQ 176
 #else
 #define OFED_NUMBER 20
 #define MLNX_NUMBER 108
