@@ -72,11 +72,11 @@ def own_mounts(run):
 
 
 @pytest.fixture
-def clean(fakes, xrc_compat):
-    """clean(run, *arguments, **environment): the command in a clean environment on a machine with
-    one good device."""
+def clean(run, fakes, xrc_compat):
+    """clean(*arguments, before=(), **environment): the command in a clean environment on a machine
+    with one good device. before: a command that starts it."""
 
-    def _clean(run, *arguments, **environment):
+    def _clean(*arguments, before=(), **environment):
         sanitizers = {
             name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")
         }
@@ -85,7 +85,7 @@ def clean(fakes, xrc_compat):
             **environment
         }
         words = [f"{name}={value}" for name, value in values.items()]
-        return run(["env", "-i", *words, xrc_compat, *arguments])
+        return run([*before, "/usr/bin/env", "-i", *words, xrc_compat, *arguments])
 
     return _clean
 

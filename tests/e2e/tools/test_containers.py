@@ -91,8 +91,7 @@ def test_root_learns_why_a_process_is_not_stopped(own_mounts, by_libdw, run, hel
     assert done.returncode == 1 and says in done.stderr, done
 
 
-def test_doctor_names_the_call_without_which_there_is_no_table(clean, run, helpers):
-    done = clean(lambda command: run(
-        [*command[:-2], helpers / "locked", "memfd_create", *command[-2:]]), "doctor")
+def test_doctor_names_the_call_without_which_there_is_no_table(clean, helpers):
+    done = clean("doctor", before=[helpers / "locked", "memfd_create"])
     assert "a process cannot make a registration table: Operation not permitted" in done.stdout
     assert "programs run, but xrc-compat ps does not show them" in done.stdout, done

@@ -24,8 +24,8 @@ def problems(result):
     ]
 
 
-def test_a_healthy_machine_has_no_problem_and_has_companions(clean, run, build_root):
-    result = clean(run, "doctor")
+def test_a_healthy_machine_has_no_problem_and_has_companions(clean, build_root):
+    result = clean("doctor")
     assert (problems(result), result.returncode) == ([], 0)
     notes = re.findall(r"^note +(\w+)", result.stdout, re.M)
     assert notes in ([], ["modules"])  # the adapter is none of this machine
@@ -42,8 +42,8 @@ def test_a_file_that_is_no_library_is_named(run, xrc_compat, tmp_path):
     assert f"the devices cannot be listed: {library}: invalid ELF header" in done.stdout, done
 
 
-def test_the_rows_have_columns(clean, run):
-    rows = [line for line in clean(run, "doctor").stdout.splitlines()
+def test_the_rows_have_columns(clean):
+    rows = [line for line in clean("doctor").stdout.splitlines()
             if line.startswith(("ok ", "note ", "PROBLEM "))]
     assert len(rows) > 4
     assert [row for row in rows if not re.match(r".{25} \S", row)] == []
@@ -63,9 +63,8 @@ def test_the_rows_have_columns(clean, run):
     ("XRC_COMPAT_VERBSE", "1", "variables", "XRC_COMPAT_VERBSE is set, but nothing", "--help"),
     ("SOFTHCA_DIRECTORY", "x", "variables", "SOFTHCA_DIRECTORY", "--help"),
 ])
-def test_each_problem_is_found_alone_and_with_advice(clean, run, variable, value, where, what,
-                                                     advice):
-    result = clean(run, "doctor", **{variable: value})
+def test_each_problem_is_found_alone_and_with_advice(clean, variable, value, where, what, advice):
+    result = clean("doctor", **{variable: value})
     [problem] = problems(result)
     assert problem.startswith(where) and what in problem
     assert advice in result.stdout
@@ -81,8 +80,7 @@ def test_a_relative_library_in_a_removed_directory_is_a_problem(run, xrc_compat,
 @pytest.mark.skipif(not os.path.exists(LOADER),
                     reason="the test knows the value of $LIB only on x86-64")
 @pytest.mark.parametrize("token", ["$LIB", "${LIB}", ""])
-def test_a_missing_preload_is_a_problem_and_lib_is_expanded(clean, run, fakes, probe, tmp_path,
-                                                            token):
+def test_a_missing_preload_is_a_problem_and_lib_is_expanded(clean, fakes, probe, tmp_path, token):
     """`xrc-compat env` and `run` put $LIB into LD_PRELOAD if the 32-bit and the 64-bit library are
     both installed."""
     lib = re.sub("^/(usr/)?", "", os.path.dirname(os.path.realpath(LOADER)))
@@ -90,8 +88,8 @@ def test_a_missing_preload_is_a_problem_and_lib_is_expanded(clean, run, fakes, p
     shutil.copy(probe, tmp_path / lib / "libours.so")
     given = f"{fakes['LD_PRELOAD']}:{tmp_path}/{token or lib}"
     for word in (f"{given}/libours.so", f"{fakes['LD_PRELOAD']} $ORIGIN/lib.so"):
-        assert problems(clean(run, "doctor", LD_PRELOAD=word)) == []
-    [problem] = problems(clean(run, "doctor", LD_PRELOAD=f"{given}/libold.so"))
+        assert problems(clean("doctor", LD_PRELOAD=word)) == []
+    [problem] = problems(clean("doctor", LD_PRELOAD=f"{given}/libold.so"))
     assert problem.startswith("LD_PRELOAD")
     assert f"{tmp_path}/{lib}/libold.so in LD_PRELOAD" in problem
 
@@ -139,8 +137,8 @@ def test_ports_that_are_down_are_a_problem(run, softhca, xrc_compat):
     ("4,5,0,2", "address by GID"),
     ("4,5,7,1", None),  # one active port is enough
 ])
-def test_the_likely_reason_why_no_port_is_active(clean, run, port, says):
-    result = clean(run, "doctor", "--json", FAKE_PORT=port)
+def test_the_likely_reason_why_no_port_is_active(clean, port, says):
+    result = clean("doctor", "--json", FAKE_PORT=port)
     advice = rows_of(result).get("ports", {"advice": None})["advice"]
     assert says in advice if says else advice is None
 
@@ -151,13 +149,13 @@ def test_the_modules_that_hp_mpi_looks_for_are_listed_or_a_note(clean, run, soft
     modules = pathlib.Path("/proc/modules")
     if modules.exists() and "\nib_core " in "\n" + modules.read_text():
         pytest.skip("this machine has the module")
-    row = rows_of(clean(run, "doctor", "--json"))["modules"]
+    row = rows_of(clean("doctor", "--json"))["modules"]
     assert (row["verdict"], row["text"]) == ("note", "lsmod does not list ib_core")
     assert "modprobe ib_uverbs" in row["advice"] and "MPI_HASIC_IBV=1" in row["advice"]
 
 
-def test_a_renamed_device_is_a_note_with_the_udev_rule(clean, run):
-    result = clean(run, "doctor", "--json", FAKE_DEVICES="ibp3s0")
+def test_a_renamed_device_is_a_note_with_the_udev_rule(clean):
+    result = clean("doctor", "--json", FAKE_DEVICES="ibp3s0")
     row = rows_of(result)["device names"]
     assert row["verdict"] == "note" and result.returncode == 0
     assert "udev has renamed ibp3s0" in row["text"] and "_0 do not find it" in row["text"]
@@ -165,26 +163,26 @@ def test_a_renamed_device_is_a_note_with_the_udev_rule(clean, run):
     assert "rdma dev set ibp3s0 name " in row["advice"]
 
 
-def test_a_kernel_that_shares_no_receive_qps_is_a_note(clean, run):
+def test_a_kernel_that_shares_no_receive_qps_is_a_note(clean):
     """qedr before Linux 5.11."""
-    result = clean(run, "doctor", "--json", FAKE_DEVICES="qedr0")
+    result = clean("doctor", "--json", FAKE_DEVICES="qedr0")
     row, [device] = rows_of(result)["qedr0"], json.loads(result.stdout)["devices"]
     assert (row["verdict"], device["open_qp"], result.returncode) == ("note", False, 0)
     assert "without sharing of receive QPs" in row["text"] and "Linux 5.11" in row["advice"]
-    assert clean(run, "doctor", FAKE_DEVICES="qedr0").stdout.endswith("here: see each note.\n")
+    assert clean("doctor", FAKE_DEVICES="qedr0").stdout.endswith("here: see each note.\n")
 
 
-def test_a_process_that_can_make_no_table_is_a_note(clean, run):
+def test_a_process_that_can_make_no_table_is_a_note(clean):
     """Programs run without it."""
-    result = clean(lambda argv: run(["prlimit", "--fsize=4096", *argv]), "doctor")
+    result = clean("doctor", before=["prlimit", "--fsize=4096"])
     assert re.search(r"^note +table +a process cannot make a registration table: File too large$",
                      result.stdout, re.M)
     assert "ulimit -f" in result.stdout and result.returncode == 0
 
 
-def test_the_limit_of_locked_memory_is_told(clean, run):
+def test_the_limit_of_locked_memory_is_told(clean):
     """Root may lock more, so it is no problem for root."""
-    result = clean(lambda argv: run(["prlimit", "--memlock=65536:65536", *argv]), "doctor")
+    result = clean("doctor", before=["prlimit", "--memlock=65536:65536"])
     assert re.search(r"^\w+ +locked memory +64 KiB may be locked$", result.stdout, re.M), result
 
 
@@ -207,7 +205,7 @@ def test_root_of_a_user_namespace_may_not_lock_all_memory(clean, run):
     if run(["unshare", "-r", "true"]).returncode:
         pytest.skip("no user namespaces here")
     inside = ["unshare", "-r", "sh", "-c", 'ulimit -l 64 && exec "$@"', "sh"]
-    [problem] = problems(clean(lambda argv: run([*inside, *argv]), "doctor"))
+    [problem] = problems(clean("doctor", before=inside))
     assert problem.startswith("locked memory")
 
 

@@ -5,7 +5,6 @@ import json
 import os
 import shlex
 import shutil
-import subprocess
 
 import pytest
 
@@ -98,37 +97,37 @@ OTHER_MPI = ("mpirun -x", "mpirun -e")
 
 @GIVEN
 @EVERY_LAUNCHER
-def test_the_line_gives_what_run_would_where_it_is_printed(clean, run, probe, shows, launcher,
-                                                           given, seen):
+def test_the_line_gives_what_run_would_where_it_is_printed(clean, probe, shows, launcher, given,
+                                                           seen):
     """The line puts the library first in the LD_PRELOAD of the shell that printed the line. It has
     that shell's MV2_LIBIBVERBS_PATH, or the default."""
     # The line for a remote shell has the value of $LIB in the shell that printed it.
     other = "libdl.so.2"
     given = {name: value.format(other=other) for name, value in given.items()}
-    line = line_of(clean(run, "env", **given), launcher)
+    line = line_of(clean("env", **given), launcher)
     shows(line, launcher, seen[0].format(probe=probe, other=other),
           "" if launcher in OTHER_MPI else seen[1])
 
 
 @GIVEN
 @EVERY_LAUNCHER
-def test_the_line_keeps_the_ld_preload_where_it_is_typed(clean, run, probe, shows, launcher, given,
+def test_the_line_keeps_the_ld_preload_where_it_is_typed(clean, probe, shows, launcher, given,
                                                          seen):
     other = "/$LIB/x.so"
     given = {name: value.format(other=other) for name, value in given.items()}
-    line = line_of(clean(run, "env", LD_PRELOAD=""), launcher)
+    line = line_of(clean("env", LD_PRELOAD=""), launcher)
     own = given.get("MV2_LIBIBVERBS_PATH", "")
     shows(line, launcher, seen[0].format(probe=probe, other=other),
           own if launcher in OTHER_MPI else "libibverbs.so.1", **given)
 
 
 @EVERY_LAUNCHER
-def test_variables_of_programs_are_passed_on(clean, run, typed, launcher):
+def test_variables_of_programs_are_passed_on(clean, typed, launcher):
     """Only variables that the library and the emulator read in the program are passed on. A value
     may hold any character."""
     strange = "/tmp/it's a $HOME; `x`"
     line = line_of(
-        clean(run, "env", LD_PRELOAD="", XRC_COMPAT_VERBOSE="1", SOFTHCA_DIR=strange,
+        clean("env", LD_PRELOAD="", XRC_COMPAT_VERBOSE="1", SOFTHCA_DIR=strange,
               SOFTHCA_MODEL="connectx5"), launcher)
     assert "SOFTHCA_MODEL" not in line and "XRC_COMPAT_LIBRARY" not in line
     if launcher == "mpirun_rsh":
@@ -141,12 +140,12 @@ def test_variables_of_programs_are_passed_on(clean, run, typed, launcher):
 
 
 @pytest.mark.parametrize("launcher", ["ssh", "srun"])
-def test_each_argument_of_the_program_arrives_as_one_word(clean, run, typed, helpers, launcher,
+def test_each_argument_of_the_program_arrives_as_one_word(clean, typed, helpers, launcher,
                                                           tmp_path):
     """A blank cannot pass through the command line of mpirun_rsh."""
     program = tmp_path / "show it"
     program.symlink_to(helpers / "show-start")
-    result = typed(line_of(clean(run, "env", program, "a b", "$HOME", "q'q"), launcher))
+    result = typed(line_of(clean("env", program, "a b", "$HOME", "q'q"), launcher))
     assert result.stdout.count("argv=") == 4, result
     assert all(f"argv={word}\n" in result.stdout for word in ("a b", "$HOME", "q'q"))
 
@@ -176,11 +175,7 @@ def test_a_line_of_softhca_run_finds_the_adapter_in_an_emptied_environment(run, 
 def test_a_named_launcher_gets_one_line(clean, tmp_path, shell_script, words, begins, ends):
     shell_script("program", "")
 
-    def here(argv):
-        return subprocess.run(["sh", "-c", f'"$@" {words}', "sh", *map(str, argv)],
-                              capture_output=True, text=True, cwd=tmp_path, timeout=60)
-
-    result = clean(here, "env", LD_PRELOAD="")
+    result = clean("env", *shlex.split(words), before=["env", f"--chdir={tmp_path}"], LD_PRELOAD="")
     [line] = result.stdout.splitlines()
     taken = f"{ends.split()[0]} is taken for it"
     assert (taken in result.stderr) == ("./" not in words)
@@ -204,27 +199,27 @@ VERSIONS = {"mpirun (Open MPI) 1.6.5": "-x", "prterun (PRRTE) 3.0.5": "-x",
 
 
 @pytest.mark.parametrize("version, option", VERSIONS.items())
-def test_mpirun_is_asked_which_launcher_it_is(clean, run, mpirun, version, option):
-    [line] = clean(run, "env", mpirun(version), "/bin/true", LD_PRELOAD="").stdout.splitlines()
+def test_mpirun_is_asked_which_launcher_it_is(clean, mpirun, version, option):
+    [line] = clean("env", mpirun(version), "/bin/true", LD_PRELOAD="").stdout.splitlines()
     assert line.split()[1] == option and line.endswith(" /bin/true")
 
 
-def test_an_mpirun_that_does_not_tell_gets_a_line_for_each_launcher(clean, run, mpirun):
-    lines = clean(run, "env", mpirun("usage"), "/bin/true", LD_PRELOAD="").stdout.splitlines()
+def test_an_mpirun_that_does_not_tell_gets_a_line_for_each_launcher(clean, mpirun):
+    lines = clean("env", mpirun("usage"), "/bin/true", LD_PRELOAD="").stdout.splitlines()
     assert [line[:2] for line in lines[::2]] == ["# "] * 3
     assert [line.split()[1] for line in lines[1::2]] == ["-x", "-genv", "-e"]
 
 
-def test_a_launcher_alone_gets_its_line_for_any_program(clean, run):
-    result = clean(run, "env", "srun", LD_PRELOAD="")
+def test_a_launcher_alone_gets_its_line_for_any_program(clean):
+    result = clean("env", "srun", LD_PRELOAD="")
     assert result.stdout.startswith("srun env LD_PRELOAD=") and result.stdout.endswith(" PROGRAM\n")
     assert (result.returncode, result.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("option, keeps", [("-x", True), ("-genv", True), ("-e", False)])
-def test_platform_mpi_would_expand_lib(clean, run, mpirun, option, keeps):
+def test_platform_mpi_would_expand_lib(clean, mpirun, option, keeps):
     """Its user's guide says that -e replaces variables in the value."""
-    result = clean(run, "env", mpirun("usage"), "/bin/true", LD_PRELOAD="/$LIB/x.so")
+    result = clean("env", mpirun("usage"), "/bin/true", LD_PRELOAD="/$LIB/x.so")
     [line] = [line for line in result.stdout.splitlines() if f" {option} LD_PRELOAD" in line]
     assert ("$LIB" in line) == keeps and "/x.so" in line
 
@@ -243,7 +238,7 @@ def test_each_program_of_an_open_mpi_job_gets_the_variables(clean, run, probe, h
         pytest.skip("this mpirun starts no two programs, as Debian 13's Open MPI 5.0.7")
     if by_file:
         parts = ["--app", str(tmp_path / "app")]
-    *comment, line = clean(run, "env", *OPEN_MPI, *parts, LD_PRELOAD="").stdout.splitlines()
+    *comment, line = clean("env", *OPEN_MPI, *parts, LD_PRELOAD="").stdout.splitlines()
     if by_file:
         told, begin = comment[0].split(" with: ")
         assert told == f"# begin each line of {tmp_path}/app"
@@ -252,11 +247,11 @@ def test_each_program_of_an_open_mpi_job_gets_the_variables(clean, run, probe, h
     assert done.stdout.count(f"preload={probe}\n") == 2, (line, done)
 
 
-def test_the_programs_of_an_appfile_are_looked_at(clean, run, build_root, mpirun, tmp_path):
+def test_the_programs_of_an_appfile_are_looked_at(clean, build_root, mpirun, tmp_path):
     """Without a program of its own the line would lack their companions."""
     client = build_root / "tests" / "legacy" / "umad" / "umad-2009"
     (tmp_path / "app").write_text(f"-h a -np 2 {client} -x\n-h b -np 2 {client}\n")
-    result = clean(run, "env", mpirun("mpirun: Platform MPI 09.01.02.00"), "-prot", "-f",
+    result = clean("env", mpirun("mpirun: Platform MPI 09.01.02.00"), "-prot", "-f",
                    tmp_path / "app", LD_PRELOAD="", LD_LIBRARY_PATH="")
     comment, line = result.stdout.splitlines()
     assert comment.startswith(f"# begin each line of {tmp_path}/app with: -e LD_PRELOAD=")
@@ -264,12 +259,11 @@ def test_the_programs_of_an_appfile_are_looked_at(clean, run, build_root, mpirun
     assert result.stderr == ""
 
 
-def test_a_program_is_looked_at_once_and_a_library_named_once(clean, run, build_root, mpirun,
-                                                            tmp_path):
+def test_a_program_is_looked_at_once_and_a_library_named_once(clean, build_root, mpirun, tmp_path):
     client = build_root / "tests" / "legacy" / "umad" / "umad-2009"
     shutil.copy(client, tmp_path / "other")
     (tmp_path / "app").write_text(f"-h a {client}\n-h b {client}\n-h c {tmp_path}/other\n")
-    result = clean(run, "env", "--json", mpirun("mpirun: Platform MPI 09.01.02.00"), "-f",
+    result = clean("env", "--json", mpirun("mpirun: Platform MPI 09.01.02.00"), "-f",
                    tmp_path / "app", LD_PRELOAD="", LD_LIBRARY_PATH="", XRC_COMPAT_VERBOSE="1")
     libraries = json.loads(result.stdout)["libraries"]
     assert len(libraries) > 1 and len(set(libraries)) == len(libraries)
@@ -277,21 +271,21 @@ def test_a_program_is_looked_at_once_and_a_library_named_once(clean, run, build_
     assert [line.rsplit("/", 1)[1] for line in said] == ["umad-2009", "other"]
 
 
-def test_a_file_of_hosts_names_no_program(clean, run, mpirun, tmp_path):
+def test_a_file_of_hosts_names_no_program(clean, mpirun, tmp_path):
     """-f is an appfile for Platform MPI only."""
     (tmp_path / "hosts").write_text("a\nb\n")
-    result = clean(run, "env", mpirun("HYDRA build details:"), "-f", tmp_path / "hosts", "solver",
+    result = clean("env", mpirun("HYDRA build details:"), "-f", tmp_path / "hosts", "solver",
                    LD_PRELOAD="")
     assert "solver is taken for it" in result.stderr
 
 
-def test_csh_takes_the_lines(clean, run, probe, shown, typed):
+def test_csh_takes_the_lines(clean, probe, shown, typed):
     """csh cannot expand ${LD_PRELOAD:+...}, and has no export."""
     need("csh")
-    printed = clean(run, "env", LD_PRELOAD="", SHELL="/bin/tcsh")
+    printed = clean("env", LD_PRELOAD="", SHELL="/bin/tcsh")
     assert printed.stdout.startswith("# for csh, as SHELL says; --shell=sh prints lines for sh\n")
-    assert clean(run, "env", "--shell=csh", LD_PRELOAD="").stdout in printed.stdout
-    assert "${" in clean(run, "env", "--shell=sh", LD_PRELOAD="", SHELL="/bin/tcsh").stdout
+    assert clean("env", "--shell=csh", LD_PRELOAD="").stdout in printed.stdout
+    assert "${" in clean("env", "--shell=sh", LD_PRELOAD="", SHELL="/bin/tcsh").stdout
     lines = printed.stdout.splitlines()
     setenv = [line for line in lines if line.startswith("setenv ")]
     for line in ["; ".join([*setenv, str(shown)]), line_of(printed, "srun"),
@@ -301,35 +295,35 @@ def test_csh_takes_the_lines(clean, run, probe, shown, typed):
         assert "argv=quirk=libibverbs.so.1\n" in result.stdout, (line, result)
 
 
-def test_a_wrapper_with_a_library_path_is_reported(clean, run, shell_script):
+def test_a_wrapper_with_a_library_path_is_reported(clean, shell_script):
     """Otherwise the job ends in "Fatal error in MPI_Init" if the path has an old libibverbs."""
     wrapper = shell_script("wrapper", "LD_LIBRARY_PATH=/opt/solver/lib exec /bin/true")
     words = ["env", "mpirun_rsh", "-np", "2", "a", "b", wrapper]
-    assert "add --system-libibverbs\n" in clean(run, *words, LD_PRELOAD="").stderr
-    assert clean(run, "env", "--system-libibverbs", *words[1:], LD_PRELOAD="").stderr == ""
+    assert "add --system-libibverbs\n" in clean(*words, LD_PRELOAD="").stderr
+    assert clean("env", "--system-libibverbs", *words[1:], LD_PRELOAD="").stderr == ""
 
 
 @pytest.mark.parametrize("words", [[], ["mpirun_rsh", "-np", "1", "a"],
                                    ["mpirun.openmpi", "/bin/true", ":"]])
-def test_a_program_into_which_nothing_is_preloaded_is_reported(clean, run, tmp_path, words):
+def test_a_program_into_which_nothing_is_preloaded_is_reported(clean, tmp_path, words):
     """The loader says nothing when it ignores it. The line is printed: other hosts may differ."""
     program = tmp_path / "setuid"
     shutil.copy("/bin/true", program)
     program.chmod(0o4755)
-    result = clean(run, "env", *words, program)
+    result = clean("env", *words, program)
     assert f"{program}: is setuid or setgid; the dynamic loader ignores" in result.stderr
     assert f" {program}\n" in result.stdout and result.returncode == 0
 
 
-def test_a_program_of_another_libc_is_reported(clean, run, tmp_path):
+def test_a_program_of_another_libc_is_reported(clean, tmp_path):
     need("cc")
     program = compile_c(tmp_path / "of_musl", "int main(void) { return 0; }", MUSL)
     why = "its libraries are not known: it belongs to another C library\n"
-    assert f"{program}: {why}" in clean(run, "env", program).stderr
+    assert f"{program}: {why}" in clean("env", program).stderr
 
 
-def test_env_is_refused_without_the_library(clean, run):
-    result = clean(run, "env", XRC_COMPAT_LIBRARY="/nonexistent/lib.so")
+def test_env_is_refused_without_the_library(clean):
+    result = clean("env", XRC_COMPAT_LIBRARY="/nonexistent/lib.so")
     assert (result.returncode, result.stdout) == (125, "")
     assert "/nonexistent/lib.so" in result.stderr
 

@@ -40,8 +40,8 @@ def program(tmp_path_factory):
     return made
 
 
-def test_check_prints_clean_names_of_an_elf_file(clean, run, program):
-    done = clean(run, "check", program)
+def test_check_prints_clean_names_of_an_elf_file(clean, program):
+    done = clean("check", program)
     assert done.returncode == 127 and is_clean(done.stdout + done.stderr)
     folder = str(program.parent).replace(TITLE, CLEAN)
     for label, name in (("Program", f"{folder}/program{CLEAN}"), ("Missing", f"lib{CLEAN}.so"),
@@ -49,8 +49,8 @@ def test_check_prints_clean_names_of_an_elf_file(clean, run, program):
         assert f"\n{label:<11} {name}\n" in "\n" + done.stdout
 
 
-def test_check_escapes_names_in_json(clean, run, program):
-    text = clean(run, "check", "--json", program).stdout
+def test_check_escapes_names_in_json(clean, program):
+    text = clean("check", "--json", program).stdout
     report = json.loads(text)
     assert is_clean(text)
     assert (report["program"], report["missing"]) == (str(program), [f"lib{TITLE}.so"])
@@ -62,18 +62,18 @@ def test_check_escapes_names_in_json(clean, run, program):
     "ps --stacks NAME", "trace --output /nonexistent/NAME -- true", "trace -- /nonexistent/NAME",
     "report --output /nonexistent/NAME", "env ./NAME", "check --NAME ls"
 ])
-def test_messages_have_clean_words(clean, run, words):
-    done = clean(run, *words.replace("NAME", TITLE).split())
+def test_messages_have_clean_words(clean, words):
+    done = clean(*words.replace("NAME", TITLE).split())
     text = done.stdout + done.stderr
     assert CLEAN in text and is_clean(text), done
 
 
 @pytest.mark.parametrize("command", ["check", "doctor"])
-def test_names_of_devices_are_clean(clean, run, command):
+def test_names_of_devices_are_clean(clean, command):
     words = [command, "sh"] if command == "check" else [command]
-    text = clean(run, *words, FAKE_NAME=f"mlx4{TITLE}").stdout
+    text = clean(*words, FAKE_NAME=f"mlx4{TITLE}").stdout
     assert f" mlx4{CLEAN}" in text and is_clean(text)
-    report = clean(run, *words, "--json", FAKE_NAME=f"mlx4{TITLE}").stdout
+    report = clean(*words, "--json", FAKE_NAME=f"mlx4{TITLE}").stdout
     assert is_clean(report)
     assert [device["name"] for device in json.loads(report)["devices"]] == [f"mlx4{TITLE}"]
 
@@ -87,7 +87,7 @@ def test_a_shell_reads_the_words_of_env_back(clean, run, shell_script, tmp_path,
     words = [f"a{TITLE}", "b\tc!d", "\x9b'`$HOME`\x7f", "gr\u00fc\u00df"]
     words += ["line\nbreak"] if name == "sh" else []
     program = shell_script(f"program{TITLE}", "printf '%s\\0' \"$@\"")
-    printed = clean(run, "env", f"--shell={name}", program, *words, LD_PRELOAD="").stdout
+    printed = clean("env", f"--shell={name}", program, *words, LD_PRELOAD="").stdout
     assert is_clean(printed)
     line = re.search(rf"^# {launcher}\n(.*?)(\n# |\Z)", printed, re.M | re.S).group(1)
     shell_script("srun", 'exec "$@"')

@@ -124,8 +124,8 @@ def test_a_driver_that_works_is_not_mentioned(report, places):
 
 
 @pytest.mark.any_model
-def test_the_kernel_offers_no_uverbs(clean, run, tmp_path):
+def test_the_kernel_offers_no_uverbs(clean, tmp_path):
     (tmp_path / "class" / "infiniband" / "mlx5_3").mkdir(parents=True)
-    done = clean(run, "doctor", SYSFS_PATH=str(tmp_path), FAKE_DEVICES="")
+    done = clean("doctor", SYSFS_PATH=str(tmp_path), FAKE_DEVICES="")
     assert "the kernel has the device mlx5_3, but no uverbs file for it\n" in done.stdout
     assert re.search(r"^ +modprobe ib_uverbs$", done.stdout, re.M) and done.returncode == 1
