@@ -13,8 +13,8 @@ XRC_VERBS = [
 DEVELOPMENT = {"libibverbs.so": "libibverbs.so.1", "librdmacm.so": "librdmacm.so.1",
                "libibumad.so": "libibumad.so.3", "libibmad.so": "libibmad.so.5"}
 
-# malloc fills what it returns, and overwrites what is freed at once. It leaves alone what comes
-# from a thread's cache, so there is none.
+# malloc() fills the memory that it returns, and free() overwrites memory at once. Neither touches
+# memory of a thread's cache, so the threads have none.
 FILLED_HEAP = {"MALLOC_PERTURB_": "165", "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
 
 # A program that executes its arguments with SIGCHLD ignored, as some of perl and Python do.

@@ -4,7 +4,7 @@
  * can go wrong. Status 0: the library is right.
  *
  *	faults destroy|reset	ends a handle from ibv_open_qp by the verbs alone
- *	faults plain-srq	asks an ordinary SRQ for its XRC number, which it has not
+ *	faults plain-srq	asks for the XRC number of an ordinary SRQ, which has none
  *	faults polled-late	polls the completion of an XRC SRQ that is destroyed
  */
 #include <e2e/rig.h>

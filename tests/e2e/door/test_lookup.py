@@ -14,8 +14,8 @@ from facts import XRC_VERBS
 pytestmark = pytest.mark.any_model
 
 GLIBC = tuple(int(part) for part in platform.libc_ver()[1].split("."))
-OURS, REAL, LIBDL = "libxrc-compat.so.1", "libibverbs.so.1", "libc.so.6" if GLIBC >= (
-    2, 34) else "libdl.so.2"
+OURS, REAL = "libxrc-compat.so.1", "libibverbs.so.1"
+LIBDL = "libc.so.6" if GLIBC >= (2, 34) else "libdl.so.2"
 CHANGED = [
     "create_qp", "modify_qp", "query_qp", "destroy_qp", "modify_srq", "query_srq", "destroy_srq",
     "get_async_event", "ack_async_event", "open_device", "close_device"

@@ -115,7 +115,7 @@ int main(void)
 	list = ibv_get_device_list(&devices);
 	count = umad_get_cas_names(names, 32);
 	HOLDS(list && count == devices);
-	/* The header without pkey_index, which is as long as no port is open. */
+	/* While no port is open, it is the size of the header without pkey_index. */
 	HOLDS(umad_size() == 56);
 	for (int i = 0; i < devices; i++) {
 		struct ibv_context *context = ibv_open_device(list[i]);

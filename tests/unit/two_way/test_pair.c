@@ -97,6 +97,7 @@ static int create(struct legacy_xrc_domain *unused)
 	return err;
 }
 
+/* Stands in for the creation of the first QP, when this thread has the lock. */
 static struct ibv_qp *create_beside_another_thread(struct ibv_pd *of, struct ibv_qp_init_attr *attr)
 {
 	modern_table.create_qp = provider_create_qp;
@@ -105,7 +106,7 @@ static struct ibv_qp *create_beside_another_thread(struct ibv_pd *of, struct ibv
 	return provider_create_qp(of, attr);
 }
 
-/* Their opened device has one descriptor, with one lock. */
+/* Both threads use one opened device, which has one descriptor with one lock. */
 TEST(one_thread_at_a_time_creates_a_pair)
 {
 	pd.context = provider_open(0);
