@@ -39,11 +39,12 @@ static bool translate_qp_event(struct ibv_async_event *event, struct legacy_asyn
 	uint32_t qp_num;
 	enum modern_tgt_use use = modern_tgt_use_of(event->element.qp, &qp_num);
 
+	if (leaves_qp_in_err(event->event_type))
+		xrc_qp_fatal_event(event->element.qp);
 	if (use == MODERN_TGT_NONE)
 		return true;
 	if (use == MODERN_TGT_PAIRED)
-		levent->element.qp =
-			xrc_qp_target_event(event->element.qp, leaves_qp_in_err(event->event_type));
+		levent->element.qp = xrc_qp_target_event(event->element.qp);
 	/* The acknowledgement lets another thread's destroy free the handle. */
 	modern_ack_async_event(event);
 	if (use == MODERN_TGT_REGISTERED)

@@ -21,7 +21,7 @@ struct xrc_qp {
 	struct legacy_xrc_domain *ldom;
 	struct device_domain *device_domain;
 	uint32_t tgt_events;		/* how many were handed out, as events of ini */
-	unsigned users;			/* threads in fail_pair() */
+	unsigned users; /* threads in pair_fail() */
 	bool ending;
 };
 
@@ -198,7 +198,7 @@ static int destroy_target(struct xrc_qp *xrc_qp)
 	return 0;
 }
 
-/* After this returns, no thread is in fail_pair() for the pair, and none begins it. */
+/* After an ending is set, no thread is in pair_fail() for the pair, and none begins it. */
 static void set_ending(struct xrc_qp *xrc_qp, bool ending)
 {
 	state_lock();
@@ -234,41 +234,42 @@ int xrc_qp_destroy(struct xrc_qp *xrc_qp)
 	return err;
 }
 
-/* True: the caller has to call fail_pair(). xrc_qp may be NULL. Lock held. */
-static bool begin_failing(struct xrc_qp *xrc_qp)
-{
-	if (!xrc_qp || xrc_qp->ending)
-		return false;
-	xrc_qp->users++;
-	return true;
-}
-
+/* xrc_qp may be NULL, or one-way. Lock held, and released for the time of the verbs. */
 static void fail_pair(struct xrc_qp *xrc_qp)
 {
+	if (!xrc_qp || xrc_qp->ending || !xrc_qp->pair.tgt)
+		return;
+	xrc_qp->users++;
+	state_unlock();
 	pair_fail(&xrc_qp->pair);
 	state_lock();
 	xrc_qp->users--;
 	state_changed();
-	state_unlock();
 }
 
-struct ibv_qp *xrc_qp_target_event(const struct ibv_qp *tgt, bool fatal)
+struct ibv_qp *xrc_qp_target_event(const struct ibv_qp *tgt)
 {
 	struct ibv_qp *ini = NULL;
 	struct xrc_qp *xrc_qp;
-	bool failing;
 
 	state_lock();
 	xrc_qp = handle_find(&targets, tgt);
-	failing = fatal && begin_failing(xrc_qp);
 	if (xrc_qp) {
 		xrc_qp->tgt_events++;
 		ini = xrc_qp->pair.ini;
 	}
 	state_unlock();
-	if (failing)
-		fail_pair(xrc_qp);
 	return ini;
+}
+
+void xrc_qp_fatal_event(const struct ibv_qp *qp)
+{
+	struct xrc_qp *xrc_qp;
+
+	state_lock();
+	xrc_qp = handle_find(&xrc_qps, qp);
+	fail_pair(xrc_qp ? xrc_qp : handle_find(&targets, qp));
+	state_unlock();
 }
 
 /* A QP that is being destroyed does not count: new QPs may have its numbers already. */
@@ -281,20 +282,17 @@ static bool is_half(const struct xrc_qp *xrc_qp, const struct ibv_context *conte
 void xrc_qp_failed(const struct ibv_context *context, uint32_t qp_num)
 {
 	struct xrc_qp *failed = NULL;
-	bool failing;
 
 	state_lock();
 	HANDLE_EACH(mapping, &targets)
 		if (is_half(mapping->object, context, qp_num))
 			failed = mapping->object;
-	failing = begin_failing(failed);
+	fail_pair(failed);
 	state_unlock();
-	if (failing)
-		fail_pair(failed);
 }
 
-/* Lets fail_pair() begin for no QP of the device. True: a thread is still in it. Lock held. */
-static bool begin_ending(const struct ibv_context *context)
+/* Lets no thread begin pair_fail() for the device. True: a thread is still in it. Lock held. */
+static bool set_ending_of(const struct ibv_context *context)
 {
 	bool failing = false;
 
@@ -311,7 +309,7 @@ static bool begin_ending(const struct ibv_context *context)
 
 void xrc_qp_forget_context(const struct ibv_context *context)
 {
-	while (begin_ending(context))
+	while (set_ending_of(context))
 		state_wait();
 	HANDLE_EACH(mapping, &xrc_qps) {
 		struct xrc_qp *xrc_qp = mapping->object;

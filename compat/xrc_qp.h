@@ -49,14 +49,14 @@ int xrc_qp_destroy(struct xrc_qp *xrc_qp);
 /*
  * Hands out an event of a pair's target as one of the visible QP. Returns the visible QP, NULL if
  * the pair is gone.
- * @fatal: the event leaves the target in ERR, so modify the visible QP to ERR, too
  */
-struct ibv_qp *xrc_qp_target_event(const struct ibv_qp *tgt, bool fatal);
+struct ibv_qp *xrc_qp_target_event(const struct ibv_qp *tgt);
 
 /*
- * A completion of this QP has an error other than flushed. If the QP is a half of a pair, modifies
- * both halves to ERR.
+ * An event leaves this QP in ERR, or a completion of it has an error other than flushed. If the QP
+ * is a half of a pair, each modifies both halves to ERR.
  */
+void xrc_qp_fatal_event(const struct ibv_qp *qp);
 void xrc_qp_failed(const struct ibv_context *context, uint32_t qp_num);
 
 /* The device is being closed. Lock held. */

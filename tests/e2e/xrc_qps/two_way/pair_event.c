@@ -46,6 +46,27 @@ ROW("each event of the receiving half names the QP; after a fatal one the QP is 
 	}
 }
 
+/* A query would take the other half to ERR, so the row makes none. */
+ROW("after a fatal event of either half, a QP acknowledges no message and flushes sends")
+{
+	struct ibv_async_event event;
+
+	for (size_t i = 0; i < 2 * sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (kinds[i / 2].state != IBV_QPS_ERR)
+			continue;
+		connect_sides();
+		side_post_recv(&a, 1, 0, 4096);
+		inject_event(0, kinds[i / 2].name,
+			     i % 2 ? a.own.qp_num : hidden_target_number(a.own.qp_num));
+		event = next_event(&a, kinds[i / 2].type);
+		must_exceed_retries(&b);
+		must_flush(&a);
+		side_no_completion(&a);
+		ibv_ack_async_event(&event);
+		renew_qps();
+	}
+}
+
 #define EVENTS 6
 
 /* Raises and reads events of both halves alternately. */

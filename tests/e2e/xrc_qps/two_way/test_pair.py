@@ -5,7 +5,7 @@ the library creates two QPs."""
 import pytest
 
 # One row of "order" is about SQD on mlx4, and another about its refusal on mlx5.
-ROWS = {"state": 5, "order": 8, "error": 7, "event": 2}
+ROWS = {"state": 5, "order": 8, "error": 7, "event": 3}
 
 
 @pytest.mark.parametrize("options", [[], ["--events"]], ids=["poll", "event"])
