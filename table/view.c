@@ -68,13 +68,14 @@ static int open_memory_file(const struct walk *walk, const char *path)
 /* Returns NULL, or why the file is refused. */
 static const char *check_file(int fd, const struct regtab_file *header)
 {
+	int seals = fcntl(fd, F_GET_SEALS);
 	struct stat st;
 
 	if (header->magic != REGTAB_MAGIC)
 		return "it is not a registration table";
 	if (header->layout != REGTAB_LAYOUT)
 		return "it is of another version of this library";
-	if ((fcntl(fd, F_GET_SEALS) & SEALS) != SEALS)
+	if (seals < 0 || (seals & SEALS) != SEALS)
 		return "it is not sealed";
 	if (header->place_count > REGTAB_PLACES_MAX || fstat(fd, &st) ||
 	    st.st_size != (off_t)regtab_size(header->place_count))
@@ -251,8 +252,8 @@ static int visit_unread(struct walk *walk, struct regtab_view_member *process)
 	return add_process(walk->all, process, NULL);
 }
 
-/* Returns @err, or 0 if the file or process has gone. */
-static int unless_gone(int err)
+/* Returns @err if descriptors or memory ran out, else 0. */
+static int exhaustion(int err)
 {
 	return err == -EMFILE || err == -ENFILE || err == -ENOMEM ? err : 0;
 }
@@ -271,7 +272,7 @@ static int visit_descriptor(struct walk *walk, struct regtab_view_member *proces
 	if (*found)
 		return visit_unread(walk, process);
 	if (fd < 0)
-		return unless_gone(fd);
+		return exhaustion(fd);
 	describe(process);
 	process->reason = read_file(fd, &file);
 	close(fd);
@@ -294,7 +295,7 @@ static int visit_process(struct walk *walk, pid_t pid)
 	snprintf(process.path, sizeof(process.path), "/proc/%d/fd", (int)pid);
 	dir = opendir(process.path);
 	if (!dir)
-		return errno == EACCES ? visit_unread(walk, &process) : unless_gone(-errno);
+		return errno == EACCES ? visit_unread(walk, &process) : exhaustion(-errno);
 	while (!result && !found && (entry = readdir(dir))) {
 		snprintf(process.path, sizeof(process.path), "/proc/%d/fd/%.20s", (int)pid,
 			 entry->d_name);

@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <table/own.h>
@@ -269,6 +271,39 @@ TEST(a_forged_table_is_refused_with_a_reason)
 		assert_int_equal(seen.refused, 1);
 		assert_non_null(strstr(seen.reason, rows[i].reason));
 	}
+}
+
+static bool seals_are_hidden;
+
+/* In place of the C library's, also for table/. A sandbox may refuse the command. */
+int fcntl(int fd, int command, ...)
+{
+	va_list arguments;
+	long argument;
+
+	va_start(arguments, command);
+	argument = va_arg(arguments, long);
+	va_end(arguments);
+	if (command == F_GET_SEALS && seals_are_hidden) {
+		errno = EPERM;
+		return -1;
+	}
+	return (int)syscall(SYS_fcntl, fd, command, argument);
+}
+
+TEST(a_table_with_unknown_seals_is_refused)
+{
+	struct forgery good = { REGTAB_MAGIC, REGTAB_LAYOUT, REGTAB_PLACES_MIN,
+				F_SEAL_SHRINK | F_SEAL_GROW };
+	pid_t pid = start_process(hold_forgery, &good);
+	struct seen seen;
+
+	seals_are_hidden = true;
+	seen = read_tables();
+	seals_are_hidden = false;
+	kill_process(pid);
+	assert_int_equal(seen.members, 0);
+	assert_non_null(strstr(seen.reason, "not sealed"));
 }
 
 /* The magic is written last. */
