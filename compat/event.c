@@ -26,13 +26,6 @@ static bool leaves_qp_in_err(uint32_t type)
 	       type == IBV_EVENT_QP_ACCESS_ERR;
 }
 
-static void flag_event(struct legacy_async_event *levent, uint32_t qp_num)
-{
-	memset(&levent->element, 0, sizeof(levent->element));
-	levent->element.xrc_qp_num = qp_num;
-	levent->event_type |= LEGACY_XRC_QP_EVENT_FLAG;
-}
-
 /* False: the program does not get the event. */
 static bool translate_qp_event(struct ibv_async_event *event, struct legacy_async_event *levent)
 {
@@ -47,8 +40,11 @@ static bool translate_qp_event(struct ibv_async_event *event, struct legacy_asyn
 		levent->element.qp = xrc_qp_target_event(event->element.qp);
 	/* The acknowledgement lets another thread's destroy free the handle. */
 	modern_ack_async_event(event);
-	if (use == MODERN_TGT_REGISTERED)
-		flag_event(levent, qp_num);
+	if (use == MODERN_TGT_REGISTERED) {
+		memset(&levent->element, 0, sizeof(levent->element));
+		levent->element.xrc_qp_num = qp_num;
+		levent->event_type |= LEGACY_XRC_QP_EVENT_FLAG;
+	}
 	return use != MODERN_TGT_TRANSIENT && (use != MODERN_TGT_PAIRED || levent->element.qp);
 }
 
