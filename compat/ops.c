@@ -11,14 +11,14 @@ struct ops_device *_Atomic ops_devices;
 
 post_srq_recv_fn ops_provider_post_srq_recv(const struct ibv_context *context)
 {
-	const struct ops_device *device = ops_device(context);
+	const struct ops_device *device = ops_find(context);
 
 	return device ? device->post_srq_recv : context->ops.post_srq_recv;
 }
 
 static struct ops_device *unused_entry(void)
 {
-	struct ops_device *device = ops_device(NULL); /* a closed device's entry has no context */
+	struct ops_device *device = ops_find(NULL); /* a closed device's entry has no context */
 
 	if (device)
 		return device;
@@ -31,12 +31,12 @@ static struct ops_device *unused_entry(void)
 }
 
 /*
- * Save both slots before the first is hooked: hooks read the entry without the lock. NULL: no
+ * Saves both slots before the first is hooked: hooks read the entry without the lock. NULL: no
  * memory. Lock held.
  */
 static struct ops_device *note_device(struct ibv_context *context)
 {
-	struct ops_device *device = ops_device(context);
+	struct ops_device *device = ops_find(context);
 
 	if (device)
 		return device;
@@ -84,7 +84,7 @@ int ops_hook_poll_cq(struct ibv_context *context, poll_cq_fn hook)
 
 void ops_forget_context(const struct ibv_context *context)
 {
-	struct ops_device *device = ops_device(context);
+	struct ops_device *device = ops_find(context);
 
 	if (device)
 		atomic_store_explicit(&device->context, NULL, memory_order_release);

@@ -24,7 +24,7 @@ struct ops_device {
 	const struct ibv_context *_Atomic context;	/* NULL: closed, free for the next */
 	post_srq_recv_fn post_srq_recv;
 	poll_cq_fn poll_cq;
-	const struct qp_numbers *numbers;	/* where poll_cq is hooked */
+	const struct qp_numbers *numbers; /* stored before poll_cq is hooked; NULL: it is not */
 	bool posts_hooked;
 	struct ops_device *next;
 };
@@ -32,7 +32,7 @@ struct ops_device {
 extern struct ops_device *_Atomic ops_devices;
 
 /* Returns the device if a slot of it is hooked, else NULL. On the data path: no lock. */
-static inline struct ops_device *ops_device(const struct ibv_context *context)
+static inline struct ops_device *ops_find(const struct ibv_context *context)
 {
 	struct ops_device *device = atomic_load_explicit(&ops_devices, memory_order_acquire);
 
@@ -45,8 +45,8 @@ static inline struct ops_device *ops_device(const struct ibv_context *context)
 post_srq_recv_fn ops_provider_post_srq_recv(const struct ibv_context *context);
 
 /*
- * Each puts a hook into its slot once for a device: softhca may have hooked the hook, and that is
- * not the provider's function. Returns 0 or -ENOMEM.
+ * Each puts a hook into its slot, once for a device: softhca may put its own function in place of
+ * the hook, so the slot does not tell whether it is hooked. Returns 0 or -ENOMEM.
  */
 int ops_hook_post_srq_recv(struct ibv_context *context, post_srq_recv_fn hook);
 int ops_hook_poll_cq(struct ibv_context *context, poll_cq_fn hook);

@@ -49,11 +49,13 @@ static __attribute__((noinline, cold)) void note_failure(const struct ibv_cq *cq
 	errno = saved_errno;
 }
 
-/* Only hooks call it. The entry is there before its hook, so it exists. */
+/* Only hooks call it. The load acquires the entry and its numbers, stored before the hook. */
 static inline const struct ops_device *hooked_device(const struct ibv_cq *cq)
 {
-	const struct ops_device *device = ops_device(cq->context);
+	const struct ops_device *device;
 
+	(void)__atomic_load_n(&cq->context->ops.poll_cq, __ATOMIC_ACQUIRE);
+	device = ops_find(cq->context);
 	if (!device)
 		__builtin_unreachable();
 	return device;
