@@ -37,7 +37,7 @@ extern "C" {
 
 /*
  * Has the layout of today's struct ibv_srq up to the handle. That struct has no room for the rest.
- * So the provider's SRQ is a second one, xsrq_real.
+ * So the provider's SRQ is a second one, provider_srq.
  */
 struct xsrq_srq {
 	struct ibv_context *context;
@@ -52,7 +52,7 @@ struct xsrq_srq {
 			uint32_t srq_num;
 		} xrc;
 	} ext;
-	struct ibv_srq *xsrq_real;
+	struct ibv_srq *provider_srq;
 };
 
 struct xsrq_srq_init_attr {
@@ -162,7 +162,7 @@ static inline struct ibv_xrcd *xsrq_open_xrcd(struct ibv_context *context, int f
 /* The provider's SRQ; srq itself if another library created it. */
 static inline struct ibv_srq *xsrq_real(struct xsrq_srq *srq)
 {
-	return srq && srq->handle == XSRQ_HANDLE ? srq->xsrq_real : (struct ibv_srq *)srq;
+	return srq && srq->handle == XSRQ_HANDLE ? srq->provider_srq : (struct ibv_srq *)srq;
 }
 
 /*
@@ -200,7 +200,7 @@ static inline int xsrq_fill(struct xsrq_srq *srq, struct ibv_srq *real, void *sr
 	srq->pd = ex->pd;
 	srq->handle = XSRQ_HANDLE;
 	srq->srq_type = ex->srq_type;
-	srq->xsrq_real = real;
+	srq->provider_srq = real;
 	if (ex->srq_type != IBV_SRQT_XRC)
 		return 0;
 	srq->ext.xrc.xrcd = ex->xrcd;
@@ -227,7 +227,7 @@ static inline struct xsrq_srq *xsrq_create(struct xsrq_srq *srq, struct ibv_pd *
 {
 	struct ibv_srq_init_attr_ex ex;
 	struct ibv_srq *real;
-	int err;
+	int before = errno, err;
 
 	xsrq_fill_attr_ex(&ex, pd, attr);
 	errno = 0;
@@ -237,6 +237,7 @@ static inline struct xsrq_srq *xsrq_create(struct xsrq_srq *srq, struct ibv_pd *
 		errno = errno ? errno : EINVAL;
 		return NULL;
 	}
+	errno = before;
 	err = xsrq_fill(srq, real, attr->srq_context, &ex);
 	if (err) {
 		ibv_destroy_srq(real);
