@@ -31,7 +31,7 @@ atomic_bool shim_begun;
 __attribute__((constructor)) static void start_process(void)
 {
 	if (!modern_find())
-		program_start();
+		program_search();
 }
 
 __attribute__((destructor)) static void end_process(void)
@@ -43,7 +43,7 @@ static void begin(void)
 {
 	modern_start_tracer();
 	print_banner();
-	program_begin();
+	program_set_kind();
 	atomic_store_explicit(&shim_begun, true, memory_order_release);
 }
 

@@ -10,7 +10,7 @@
 
 /*
  * Its values:
- * - PROGRAM_UNKNOWN until the first verb, which therefore begins the process;
+ * - PROGRAM_UNKNOWN until the first verb, which calls program_set_kind();
  * - kind_at_start, which the constructor has found;
  * - PROGRAM_HAS_XRC once ibv_open_xrc_domain is looked up, which may come first, or called.
  */
@@ -67,7 +67,7 @@ static void search_way(void)
 	atomic_store(&way, refers_to(names_rcv_qp) ? WAY_ONE : WAY_BOTH);
 }
 
-void program_start(void)
+void program_search(void)
 {
 	if (!refers_to(names_domain))
 		return;
@@ -76,7 +76,7 @@ void program_start(void)
 }
 
 /* Another thread may have noted XRC already. */
-void program_begin(void)
+void program_set_kind(void)
 {
 	int unknown = PROGRAM_UNKNOWN;
 

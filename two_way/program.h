@@ -30,10 +30,10 @@ extern atomic_int program_kind;
  * The process starts: searches the objects that are loaded. A program has XRC if one of them refers
  * to ibv_open_xrc_domain, or calls dlsym and contains that name.
  */
-void program_start(void);
+void program_search(void);
 
-/* The first verb of the process: sets the kind. */
-void program_begin(void);
+/* The first verb of the process: sets the kind that program_search() has found. */
+void program_set_kind(void);
 
 /* A name was looked up with dlsym or dlvsym. Takes no lock. */
 void program_note_lookup(const char *name);
@@ -44,7 +44,7 @@ void program_note_xrc(void);
 /*
  * Whether XRC QPs of this program are to receive as well. XRC_COMPAT_TWO_WAY=on or off decides if
  * set (not in setuid programs). Otherwise a program with XRC is two-way if neither the searched
- * objects nor a call of dlsym named a receive-QP function. Objects name it as in program_start().
+ * objects nor a call of dlsym named a receive-QP function. Objects name it as in program_search().
  */
 bool program_is_two_way(void);
 

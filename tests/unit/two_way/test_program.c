@@ -12,12 +12,12 @@
 
 TEST(a_program_is_ordinary_until_it_is_known_to_use_XRC)
 {
-	program_start();
-	program_begin();
+	program_search();
+	program_set_kind();
 	assert_true(program_is_ordinary());
 	assert_false(program_is_two_way());
 	program_note_lookup("ibv_open_xrc_domain");
-	program_begin();
+	program_set_kind();
 	assert_false(program_is_ordinary());
 }
 
@@ -31,8 +31,8 @@ TEST(a_plugin_is_searched_when_the_first_domain_is_opened)
 TEST(a_plugin_is_seen_at_the_start_if_it_is_loaded_by_then)
 {
 	program_kind = PROGRAM_UNKNOWN;
-	program_start();
-	program_begin();
+	program_search();
+	program_set_kind();
 	assert_false(program_is_ordinary());
 }
 
