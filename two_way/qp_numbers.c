@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Counts, for each device and QP number, the QPs of this process that the program knows by it. If
- * mmap() fails, no pair is created. An ordinary QP that could not be counted is later taken for a
- * hidden target, if there are pairs.
+ * mmap() fails, no pair is created, and no QP is counted. QPs before the first domain of a plugin
+ * are not counted either. If there are pairs, such an ordinary QP is taken for a hidden target.
  */
 #include "qp_numbers.h"
 #include "program.h"
@@ -10,7 +10,7 @@
 #include <limits.h>
 #include <sys/mman.h>
 
-/* An entry is never freed: the data path reads it without a lock. */
+/* An entry is never freed: the data path reads it without a lock, also in a forked child. */
 static struct qp_numbers *_Atomic all;
 
 static struct qp_numbers *find(struct qp_numbers *numbers, const struct ibv_device *device)

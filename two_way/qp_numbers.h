@@ -2,7 +2,7 @@
 /*
  * The QP numbers that the program knows: of its ordinary QPs, its initiators and its receive QPs.
  *
- * In a two-way program a receive completion with any other number is of a hidden target. That
+ * In a two-way program a receive completion with any other number counts as a hidden target's. That
  * target belongs to this process, or to another one and delivers to an SRQ of this one (MVAPICH
  * 1.x). Only mlx4 tags the numbers of targets, those of receive QPs as well.
  *
