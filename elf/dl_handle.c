@@ -41,8 +41,9 @@ bool dl_handle_finds_libibverbs(void *handle, const char *verb)
 	if (is_libibverbs(map))
 		return true;
 	/*
-	 * Only the program's own object has no l_prev. Open MPI 1.8.5 to 1.8.8 asks by its handle
-	 * whether the old API is there beside today's, and must not find that.
+	 * The first object of a namespace (dlmopen) has no l_prev, so the program's has none. Open
+	 * MPI 1.8.5 to 1.8.8 asks by the program's handle whether the old API is there beside
+	 * today's, and must not find that.
 	 */
 	return map->l_prev && plugin_finds_libibverbs(handle, verb);
 }
