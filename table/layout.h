@@ -77,13 +77,4 @@ static inline size_t regtab_size(uint32_t place_count)
 	return sizeof(struct regtab_file) + place_count * sizeof(uint32_t);
 }
 
-/*
- * Returns the start of a process as in @stat, a file "/proc/PID/stat"; 0 if that cannot be read.
- * The kernel reuses process ids; the id and the start name one process.
- */
-uint64_t regtab_start(const char *stat);
-
-/* Makes a memory file that can be sealed. Returns its descriptor, or -errno. */
-int regtab_make_file(const char *name);
-
 #endif

@@ -37,4 +37,13 @@ int regtab_show(void);
 /* Before the first call in each process: a forked child makes a table of its own. */
 void regtab_forget(void);
 
+/*
+ * Returns the start of a process as in @stat, a file "/proc/PID/stat"; 0 if that cannot be read.
+ * The kernel reuses process ids; the id and the start name one process.
+ */
+uint64_t regtab_start(const char *stat);
+
+/* Makes a memory file that can be sealed. Returns its descriptor, or -errno. */
+int regtab_make_file(const char *name);
+
 #endif

@@ -8,6 +8,7 @@
  * only for the process that wrote it: a forked child has the descriptor of its parent.
  */
 #include "view.h"
+#include "own.h"
 
 #include <dirent.h>
 #include <errno.h>
