@@ -102,7 +102,7 @@ struct legacy_cq {
 /*
  * Today's struct with xrc_domain appended. The struct of a caller that was built without XRC ends
  * before it. So read xrc_domain only for type 5 and in ibv_create_xrc_rcv_qp, and write it only in
- * queries of XRC QPs.
+ * queries of XRC QPs and of receive QPs.
  */
 struct legacy_qp_init_attr {
 	void *qp_context;
@@ -147,7 +147,10 @@ struct legacy_qp_attr {
 	uint8_t alt_timeout;
 };
 
-/* The first 80 bytes of today's. xrc_remote_srq_num is where qp_type.xrc.remote_srqn is now. */
+/*
+ * The first 80 bytes (i386: 64) of today's struct. xrc_remote_srq_num is where
+ * qp_type.xrc.remote_srqn is now.
+ */
 struct legacy_send_wr {
 	uint64_t wr_id;
 	struct legacy_send_wr *next;

@@ -30,9 +30,9 @@ static int get_ca_2007(get_ca_fn get, const char *name, struct umad_ca *ca)
 }
 
 /*
- * The library allocates the ports, so each may be longer than the struct that the caller knows.
- * Callers of libibumad.so.2 get those of today. The umad_port of libibumad.so.1 has a longer
- * capmask.
+ * The library allocates the ports, so each may be longer than the struct that the caller knows. A
+ * caller of libibumad.so.2 gets those of today. A caller of libibumad.so.1 gets copies, because its
+ * struct has a longer capmask.
  */
 int umad_get_ca(const char *name, struct umad_ca *ca)
 {

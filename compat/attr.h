@@ -9,7 +9,7 @@
 
 /* The library copies the size of the old struct, which must fit into today's. */
 _Static_assert(sizeof(struct legacy_qp_attr) < sizeof(struct ibv_qp_attr),
-	       "today's struct has grown at its end");
+	       "the old struct is not shorter than today's");
 
 static inline struct ibv_qp_attr attr_from_legacy(const struct legacy_qp_attr *lattr)
 {

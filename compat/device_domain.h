@@ -36,8 +36,8 @@ LIST_HEAD(device_domain_list, device_domain);
 extern struct device_domain_list device_domains;
 
 /*
- * Returns a new object, which no look-up finds yet. It has no inode if fd is -1, or not open: the
- * kernel opens no domain of that. NULL: no memory. No lock held: asks rdma-core.
+ * Returns a new object, which no look-up finds yet. The object has no inode if fd is -1, or
+ * if fd is closed, which the kernel will refuse. NULL: no memory. No lock held: asks rdma-core.
  */
 struct device_domain *device_domain_new(struct ibv_context *context, int fd);
 

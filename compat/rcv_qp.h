@@ -25,8 +25,8 @@ int rcv_qp_create(struct legacy_xrc_domain *ldom, uint32_t *qp_num);
 int rcv_qp_register(struct legacy_xrc_domain *ldom, uint32_t qp_num);
 
 /*
- * -EINVAL: not registered. The last unregister ends the QP. Waits only for an event that another
- * thread has read and not returned yet.
+ * -EINVAL: not registered. The QP ends with its last registration. The call waits only for an event
+ * that another thread has read and not returned yet.
  */
 int rcv_qp_unregister(struct legacy_xrc_domain *ldom, uint32_t qp_num);
 

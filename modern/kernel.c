@@ -27,7 +27,7 @@ static int run(struct ibv_context *context, uint32_t number, void *command, size
 	return write(context->cmd_fd, command, size) == (ssize_t)size ? 0 : errno;
 }
 
-/* libibverbs' domain. It sets HAS_HANDLE in comp_mask if there is a handle. */
+/* The domain as libibverbs has it. HAS_HANDLE is set in comp_mask if the handle is valid. */
 struct libibverbs_xrcd {
 	struct ibv_xrcd xrcd;
 	uint32_t comp_mask;

@@ -17,8 +17,8 @@
 /*
  * Finds the program's own libibverbs.so.1, and in it every function that the library uses. Threads
  * may call it at once, and again. Returns 0, or -ENOSYS when there is no libibverbs.so.1 or it
- * lacks one of the functions (modern_missing names it). A signal handler must not leave it: it
- * asks the loader.
+ * lacks one of the functions (modern_missing names that). This function asks the loader, so a
+ * signal handler must not leave it.
  */
 int modern_load(void);
 

@@ -723,7 +723,10 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_cont
 int ibv_resize_cq(struct ibv_cq *cq, int cqe);
 int ibv_destroy_cq(struct ibv_cq *cq);
 
-/* 0, or -1. ibv_destroy_cq waits until every event of the CQ is acknowledged. */
+/*
+ * ibv_get_cq_event: 0, or -1. Acknowledge each event with ibv_ack_cq_events. ibv_destroy_cq waits
+ * for that.
+ */
 int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context);
 void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int nevents);
 
