@@ -20,8 +20,14 @@
 static struct row *rows, **last_row = &rows;
 static const char *current = "no row";
 static const char *line_prefix = "";
-/* What the row's process has printed, in memory that it shares. */
-static enum { ROW_NOTHING, ROW_OK, ROW_OTHER } * reported;
+/* What the row's processes have printed, in memory that they share. The last one here counts. */
+static enum report { ROW_NOTHING, ROW_OK, ROW_SKIPPED, ROW_FAILED } * reported;
+
+static void report(enum report what)
+{
+	if (reported && *reported < what)
+		*reported = what;
+}
 
 void row_add(struct row *row)
 {
@@ -41,18 +47,18 @@ void row_begin(const char *name)
 
 void row_ok(void)
 {
+	if (reported && *reported == ROW_FAILED)
+		return; /* a child of the row has printed its line */
 	printf("ok %s%s\n", line_prefix, current);
 	fflush(stdout);
-	if (reported)
-		*reported = ROW_OK;
+	report(ROW_OK);
 }
 
 void row_skip(const char *reason)
 {
 	printf("skip %s%s: %s\n", line_prefix, current, reason);
 	fflush(stdout);
-	if (reported)
-		*reported = ROW_OTHER;
+	report(ROW_SKIPPED);
 	exit(0);
 }
 
@@ -74,8 +80,7 @@ void row_fail(const char *file, int line, const char *format, ...)
 	va_end(args);
 	printf("FAIL %s%s: %s:%d: %s\n", line_prefix, current, name ? name + 1 : file, line, why);
 	fflush(stdout);
-	if (reported)
-		*reported = ROW_OTHER;
+	report(ROW_FAILED);
 	_exit(1);
 }
 
@@ -129,7 +134,7 @@ bool row_run(const struct row *row, const char *name)
 	else if (status && *reported == ROW_OK)
 		printf("FAIL %s: exits after its end, with status %d\n", name, WEXITSTATUS(status));
 	fflush(stdout);
-	good = !status && *reported;
+	good = !status && *reported && *reported != ROW_FAILED;
 	munmap(reported, sizeof(*reported));
 	reported = NULL;
 	return good;

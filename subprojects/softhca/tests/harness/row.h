@@ -50,13 +50,16 @@ const struct row *row_first(void);
  */
 int rows_main(int argc, char **argv);
 
-/* Runs the row in a process of its own. True if it passed or was skipped. */
+/* Runs the row in a process of its own. True if it passed or was skipped, with its children. */
 bool row_run(const struct row *row, const char *name);
 
 /* Ends a row that cannot run here, as one about another adapter. Its line has the reason. */
 void row_skip(const char *reason) __attribute__((noreturn));
 
-/* For a program with its own main(): row_begin() names a row, row_ok() prints that it passed. */
+/*
+ * For a program with its own main(): row_begin() names a row, row_ok() prints that it passed. It
+ * prints nothing if a child of the row has failed.
+ */
 void row_begin(const char *name);
 void row_ok(void);
 
