@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """What tests disturb: the rows of across.c, and streams of messages, between two machines."""
 
+import subprocess
+
 from built import PROGRAMS
 from machines import across
 from waiting import wait_for
@@ -24,7 +26,7 @@ def streaming(machines):
     return ends
 
 
-def statuses(machines, ends):
+def last_words(machines, ends):
     """What the ends of a stream have said at last."""
     said = [end.communicate(timeout=40)[0] for end in ends]
     for machine in machines:
@@ -40,10 +42,12 @@ def sent_by(machine):
 
 
 def arrive_in_spite(one, two, disturb):
-    """5000 messages arrive, though disturb() is called when some have been sent."""
+    """5000 messages or more arrive, though disturb() is called in their midst: the sender goes on
+    until communicate() ends its stdin."""
     env = {"ACROSS_SERVER": one.address}
-    ends = [machine.start([ACROSS, "5000"], env=env) for machine in (one, two)]
+    receiver = one.start([ACROSS, "5000"], env=env)
+    sender = two.start([ACROSS, "5000"], env=env, stdin=subprocess.PIPE)
     wait_for(lambda: sent_by(two), "first messages", holds=lambda count: count > 10)
     disturb()
-    said = [end.communicate(timeout=60)[0] for end in ends]
+    said = [end.communicate(timeout=60)[0] for end in (sender, receiver)]
     assert [words[:3] for words in said] == ["ok "] * 2, said

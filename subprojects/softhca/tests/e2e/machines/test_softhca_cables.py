@@ -13,7 +13,7 @@ import models
 from emulator import HERE
 from installed import need
 from machines import across, start_daemons
-from streams import ACROSS, arrive_in_spite, rows, sent_by, statuses, streaming
+from streams import ACROSS, arrive_in_spite, last_words, rows, streaming
 from waiting import wait_for
 
 
@@ -105,7 +105,6 @@ def test_a_pulled_cable(machines):
 
     def pull():
         two.ip("link", "set", "v", "down")
-        assert sent_by(two) < 5000
         time.sleep(2)
         two.ip("link", "set", "v", "up")
     arrive_in_spite(one, two, pull)
@@ -136,14 +135,14 @@ def switch(machine, state):
 def test_a_port_that_is_down(machines, end):
     ends = streaming(machines)
     switch(machines[end], "down")
-    assert "retry counter exceeded" in statuses(machines, ends)[1]
+    assert "retry counter exceeded" in last_words(machines, ends)[1]
     switch(machines[end], "up")
     rows(machines, "XRC")
 
 
 @contextlib.contextmanager
 def flapping(machine):
-    """Its port is down half of the time."""
+    """Its port goes down for a moment again and again."""
     def flap():
         while not over.wait(0.05):
             switch(machine, "down")
@@ -183,4 +182,5 @@ def test_a_datagram_request_that_is_lost(machines):
     try:
         across(one, two, ["udaddy"], ["udaddy", "-s", HERE], down_for_a_moment)
     finally:
-        timer.join()
+        if timer.is_alive():
+            timer.join()

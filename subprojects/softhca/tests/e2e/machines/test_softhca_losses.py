@@ -10,7 +10,7 @@ import time
 import pytest
 
 from machines import start_daemons
-from streams import arrive_in_spite, rows, statuses, streaming
+from streams import arrive_in_spite, last_words, rows, streaming
 
 KILLS = int(os.environ.get("SOFTHCA_TEST_KILLS", "6"))
 
@@ -40,7 +40,7 @@ def test_a_killed_daemon(machines):
     """The sender at the other machine gets RETRY_EXC, and nothing hangs. The machine comes back."""
     ends = streaming(machines)
     assert machines[0].kill_daemon() == 1
-    said = statuses(machines, ends)
+    said = last_words(machines, ends)
     assert "retry counter exceeded" in said[1], said
     start_daemons([machines[0]])
     machines[1].until(lambda now: now.count(": met") == 1, "meeting", machines[1].status)
@@ -62,7 +62,7 @@ def test_kills(machines):
             ends = [end for end in ends if end is not ends[victim]]
         else:
             machine.kill_daemon()
-        statuses(machines, ends)
+        last_words(machines, ends)
         if victim >= 2:
             start_daemons([machine])
             for other in machines:
