@@ -11,7 +11,7 @@ import signal
 import subprocess
 
 import models
-from waiting import process_state, wait_for, wait_for_the_end
+from waiting import thread_states, wait_for, wait_for_the_end
 
 HERE, THERE = "198.18.0.1", "198.18.1.1"  # by which rdma_cm knows the first two adapters
 OBJECTS = ("qps", "cqs", "srqs", "mrs", "pds")
@@ -81,9 +81,14 @@ class Daemon:
     def descriptors(self):
         """How many it has open when it has nothing to do: it closes connections a little after they
         have ended."""
-        wait_for(lambda: process_state(self.pid), "rest of the daemon",
-                 holds=lambda state: state == "S")
-        return len(os.listdir(f"/proc/{self.pid}/fd"))
+        pid = self.pid
+        wait_for(lambda: thread_states(pid), "rest of the daemon",
+                 holds=lambda states: states == {"S"})
+        return len(os.listdir(f"/proc/{pid}/fd"))
+
+    def until_given_back(self, descriptors):
+        """Waits until it has no more than these, the result of descriptors()."""
+        self.until(lambda now: now <= descriptors, "descriptors given back", self.descriptors)
 
     def memory(self):
         return resident(self.pid)

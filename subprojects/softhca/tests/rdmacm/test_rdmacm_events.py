@@ -203,5 +203,5 @@ def test_a_program_killed_at_any_moment_leaves_nothing(daemon, finish):
     for number in range(KILLS // 2):
         kill_one_of_two(daemon, finish, dice, number % 2)
     # The connection of the last question may not be closed yet.
-    daemon.until(lambda now: now <= descriptors, "descriptors given back", daemon.descriptors)
+    daemon.until_given_back(descriptors)
     assert daemon.memory() <= memory + daemon.slack(2048)

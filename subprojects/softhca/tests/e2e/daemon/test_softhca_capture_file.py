@@ -116,7 +116,7 @@ def test_no_process_and_no_descriptor_stays(daemon, path):
         writer = writer_of(path)
         assert writer
     wait_for_the_end(writer)
-    daemon.until(lambda now: now == before, f"{before} descriptors", daemon.descriptors)
+    daemon.until_given_back(before)
 
 
 # ---- kills, disks that are full or slow, and the end of the daemon ----

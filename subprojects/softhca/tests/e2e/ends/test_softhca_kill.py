@@ -69,7 +69,7 @@ def test_killed_clients_leave_nothing(daemon):
         procs[victim] = start(daemon)
     kill_all(procs)
     daemon.until_empty()
-    daemon.until(lambda now: now == descriptors, "descriptors given back", daemon.descriptors)
+    daemon.until_given_back(descriptors)
     assert daemon.memory() <= memory + daemon.slack()
     kill_all(ready(daemon, "idle", "500"))
     daemon.until_empty()
