@@ -17,12 +17,6 @@ HERE, THERE = "198.18.0.1", "198.18.1.1"  # by which rdma_cm knows the first two
 OBJECTS = ("qps", "cqs", "srqs", "mrs", "pds")
 
 
-def resident(pid):
-    """Kilobytes of memory that a process has."""
-    status = pathlib.Path(f"/proc/{pid}/status").read_text()
-    return int(status.split("VmRSS:")[1].split()[0])
-
-
 class Daemon:
     """Programs that the test starts use it, by the environment. A test may put files into
     the directory scratch."""
@@ -57,8 +51,9 @@ class Daemon:
         self.ended = True
 
     def kill(self):
-        os.kill(self.pid, signal.SIGKILL)
-        wait_for_the_end(self.pid)
+        pid = self.pid
+        os.kill(pid, signal.SIGKILL)
+        wait_for_the_end(pid)
         self.ended = True
 
     def until(self, condition, what, ask=None):
@@ -91,7 +86,9 @@ class Daemon:
         self.until(lambda now: now <= descriptors, "descriptors given back", self.descriptors)
 
     def memory(self):
-        return resident(self.pid)
+        """How many kilobytes it has."""
+        status = pathlib.Path(f"/proc/{self.pid}/status").read_text()
+        return int(status.split("VmRSS:")[1].split()[0])
 
     def slack(self, usual=1024):
         """Kilobytes of freed memory that its allocator may keep: sanitizers keep up to 256 MiB."""

@@ -66,10 +66,10 @@ class Machine(Daemon):
         return done.stdout + done.stderr
 
     def start(self, argv, env=None, **kw):
-        """The Popen of nsenter, whose child is the program: Machine.kill() ends that."""
+        """The Popen of nsenter, whose child is the program: kill_program() ends that."""
         return super().start(self.command(argv, env), start_new_session=True, **kw)
 
-    def kill(self, program):
+    def kill_program(self, program):
         """The program itself, which is a child of the Popen. Returns what it has said."""
         if program.stdout.closed or program.returncode is not None:
             return ""
@@ -85,7 +85,7 @@ class Machine(Daemon):
         try:
             yield program
         finally:
-            self.kill(program)
+            self.kill_program(program)
 
     def ip(self, *words):
         self.must("ip", *words, env={"LD_PRELOAD": ""})
@@ -93,22 +93,11 @@ class Machine(Daemon):
     def wait_for_listener(self, port):
         wait_for(lambda: listens(port, self.first), f"listener at {port}")
 
-    def daemons(self):
-        """The processes of its daemon: one, unless it has just been started."""
-        return [pid for pid in self.processes() if self.name_of(pid) == "softhca-daemon"]
-
-    def signal_daemon(self, number):
-        """Sends the daemon a signal. Returns its processes."""
-        daemons = self.daemons()
-        for pid in daemons:
-            os.kill(pid, number)
-        return daemons
-
-    def kill_daemon(self):
-        """Returns when it has ended. Its directory stays, as after any kill."""
-        daemons = self.signal_daemon(signal.SIGKILL)
-        wait_for(lambda: {process_state(pid) for pid in daemons} <= set("XZ"), "end of the daemon")
-        return len(daemons)
+    @property
+    def pid(self):
+        """The daemon's, outside the machine. A later daemon has another one."""
+        [pid] = [pid for pid in self.processes() if self.name_of(pid) == "softhca-daemon"]
+        return pid
 
     @staticmethod
     def name_of(pid):

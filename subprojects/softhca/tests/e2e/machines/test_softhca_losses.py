@@ -19,9 +19,9 @@ def test_a_stopped_daemon(machines):
     one, two = machines
 
     def stop():
-        one.signal_daemon(signal.SIGSTOP)
+        os.kill(one.pid, signal.SIGSTOP)
         time.sleep(1)
-        one.signal_daemon(signal.SIGCONT)
+        os.kill(one.pid, signal.SIGCONT)
     arrive_in_spite(one, two, stop)
 
 
@@ -29,7 +29,7 @@ def test_a_stopped_daemon(machines):
 def test_a_third_machine_that_dies(build):
     one, two, three = machines = build(3)
     start_daemons(machines)
-    arrive_in_spite(one, two, three.kill_daemon)
+    arrive_in_spite(one, two, three.kill)
     start_daemons([three])
     one.until(lambda now: now.count(": met") == 2, "meeting", one.status)
     rows((one, three), "XRC")
@@ -39,7 +39,7 @@ def test_a_third_machine_that_dies(build):
 def test_a_killed_daemon(machines):
     """The sender at the other machine gets RETRY_EXC, and nothing hangs. The machine comes back."""
     ends = streaming(machines)
-    assert machines[0].kill_daemon() == 1
+    machines[0].kill()
     said = last_words(machines, ends)
     assert "retry counter exceeded" in said[1], said
     start_daemons([machines[0]])
@@ -58,10 +58,10 @@ def test_kills(machines):
         victim = rng.randrange(4)
         machine = machines[victim % 2]
         if victim < 2:
-            machine.kill(ends[victim])
+            machine.kill_program(ends[victim])
             ends = [end for end in ends if end is not ends[victim]]
         else:
-            machine.kill_daemon()
+            machine.kill()
         last_words(machines, ends)
         if victim >= 2:
             start_daemons([machine])
