@@ -13,6 +13,12 @@ import subprocess
 # How many times in a row the programs of a distribution must succeed.
 REPEAT = int(os.environ.get("SOFTHCA_TEST_REPEAT", "1"))
 
+
+def kills(usual):
+    """How many processes a test kills, one after the other, to see that nothing is left."""
+    return int(os.environ.get("SOFTHCA_TEST_KILLS", usual))
+
+
 # How often each row of a program was skipped (row_skip), with its reason.
 skipped_rows = collections.Counter()
 

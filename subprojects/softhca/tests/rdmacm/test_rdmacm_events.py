@@ -16,11 +16,12 @@ import pytest
 import models
 from emulator import THERE
 from installed import need
+from running import kills
 
 pytestmark = pytest.mark.any_model
 
 TALK = pathlib.Path(os.environ["RDMACM_TEST_PROGRAMS"]) / "rdmacm-talk"
-KILLS = int(os.environ.get("SOFTHCA_TEST_KILLS", "24"))
+KILLS = kills(12)
 PORT = 7000
 RESOLVED = ["ADDR_RESOLVED 0", "ROUTE_RESOLVED 0"]
 
@@ -197,10 +198,10 @@ def test_a_program_killed_at_any_moment_leaves_nothing(daemon, finish):
     """The daemon keeps nothing of the killed programs, and does not grow."""
     need("rping")
     dice = random.Random(7)
-    for number in range(max(KILLS // 6, 3)):
+    for number in range(3 + KILLS // 10):
         kill_one_of_two(daemon, finish, dice, number % 2)
     descriptors, memory = daemon.descriptors(), daemon.memory()
-    for number in range(KILLS // 2):
+    for number in range(KILLS):
         kill_one_of_two(daemon, finish, dice, number % 2)
     # The connection of the last question may not be closed yet.
     daemon.until_given_back(descriptors)

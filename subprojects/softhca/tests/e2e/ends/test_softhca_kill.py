@@ -12,10 +12,11 @@ import pytest
 import models
 from bare_verbs import script
 from built import PROGRAMS, holding
+from running import kills
 
 pytestmark = pytest.mark.any_model
 
-KILLS = int(os.environ.get("SOFTHCA_TEST_KILLS", "60"))
+KILLS = kills(60)
 CLIENTS = 16
 
 
@@ -55,8 +56,8 @@ def ready(daemon, *words):
 
 
 def test_killed_clients_leave_nothing(daemon):
-    """Kills 16 clients in traffic, one after the other, and replaces each. The moment is random:
-    during the set-up, or while the client sends. Then kills 16 with 500 QPs each."""
+    """Kills a random one of 16 clients in traffic, KILLS times, and replaces it. The moment is
+    random: during the set-up, or while the client sends. Then kills 16 with 500 QPs each."""
     rng = random.Random(20121121)
     kill_all(ready(daemon))
     daemon.until_empty()

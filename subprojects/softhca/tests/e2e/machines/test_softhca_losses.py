@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Daemons and programs that are stopped or killed while machines talk. SOFTHCA_TEST_KILLS: how many
-kills (default 6)."""
+"""Daemons and programs that are stopped or killed while machines talk."""
 
 import os
 import random
@@ -10,9 +9,8 @@ import time
 import pytest
 
 from machines import start_daemons
+from running import kills
 from streams import arrive_in_spite, last_words, rows, streaming
-
-KILLS = int(os.environ.get("SOFTHCA_TEST_KILLS", "6"))
 
 
 def test_a_stopped_daemon(machines):
@@ -52,7 +50,7 @@ def test_kills(machines):
     """Of either program or daemon, at any moment of a stream. Afterwards nothing is left, and a
     fresh pair works."""
     rng = random.Random(56)
-    for number in range(KILLS):
+    for _ in range(kills(6)):
         ends = streaming(machines)
         time.sleep(rng.random() * 0.1)
         victim = rng.randrange(4)
