@@ -3,7 +3,6 @@
 
 import collections
 import functools
-import itertools
 import os
 import re
 import signal
@@ -12,6 +11,7 @@ import subprocess
 
 # How many times in a row the programs of a distribution must succeed.
 REPEAT = int(os.environ.get("SOFTHCA_TEST_REPEAT", "1"))
+
 
 
 def kills(usual):
@@ -49,7 +49,7 @@ def own_ports():
         claim = socket.socket(socket.AF_UNIX)
         try:
             claim.bind(f"\0softhca-test-ports-{begin}")
-            return itertools.count(begin), claim
+            return iter(range(begin, begin + 500)), claim
         except OSError:
             claim.close()
     raise AssertionError("too many tests want ports at the same time")
@@ -65,3 +65,4 @@ def free_port():
                 return port
             except OSError:
                 pass  # some other program has it
+    raise AssertionError("no port of the range is free")
