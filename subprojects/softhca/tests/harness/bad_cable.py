@@ -22,7 +22,8 @@ ETH_P_ALL = 3
 
 late, rng = collections.deque(), random.Random(7)
 loss, delay = map(float, sys.argv[1:3])
-ends = [socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.ntohs(ETH_P_ALL)) for _ in range(2)]
+# With the protocol 0, nothing comes before bind(): no frame of another interface.
+ends = [socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0) for _ in range(2)]
 for end, name in zip(ends, sys.argv[3:]):
     end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BYTES)  # at most net.core.rmem_max
     with contextlib.suppress(PermissionError):
