@@ -62,6 +62,8 @@ def pytest_configure(config):
         "markers", "on_model(name...): runs on these models of adapter; the test says why")
     config.addinivalue_line(
         "markers", "any_model: the model makes no difference, so the test runs on one of them")
+    if not models.chosen() or set(models.chosen()) - set(models.DRIVERS):
+        raise pytest.UsageError(f"SOFTHCA_TEST_MODELS takes some of {', '.join(models.DRIVERS)}")
 
 
 def models_of(definition):
