@@ -166,12 +166,12 @@ void xrc_must_send_at(struct xrc_stage *s, struct ibv_srq *srq, struct host *hos
 	struct ibv_wc wc;
 
 	memset(s->sender->buffer, (int)number, XRC_BYTES);
-	must_eq(rig_post_srq(host, srq, 4096, XRC_BYTES, number), 0);
+	must_eq_at(rig_post_srq(host, srq, 4096, XRC_BYTES, number), 0, file, line);
 	rig_must_send_at(s->send, &wr, status, file, line);
 	if (status)
 		return;
 	wc = rig_must_complete_at(host->cq, number, IBV_WC_SUCCESS, file, line);
-	must_eq(wc.qp_num, s->target->qp_num);
-	must_eq(wc.src_qp, emulated_src_qp(number, s->send->qp_num));
-	must_eq(host->buffer[4096], (uint8_t)number);
+	must_eq_at(wc.qp_num, s->target->qp_num, file, line);
+	must_eq_at(wc.src_qp, emulated_src_qp(number, s->send->qp_num), file, line);
+	must_eq_at(host->buffer[4096], (uint8_t)number, file, line);
 }

@@ -10,7 +10,7 @@
 struct row {
 	const char *group, *name;
 	const char *section; /* of the document that states the fact, or NULL */
-	int needs;	/* of the program: which runs of it have the row */
+	int needs; /* bits of the program's own: the runs of it that have the row */
 	void (*before)(void), (*run)(void), (*after)(void);
 	struct row *next;
 };
@@ -83,12 +83,13 @@ double seconds(void);
 			row_fail(__FILE__, __LINE__, "not so: %s; errno: %m", #condition); \
 	} while (0)
 
-#define must_eq(found, wanted) \
+#define must_eq(found, wanted) must_eq_as(#found, found, wanted, __FILE__, __LINE__)
+#define must_eq_at(found, wanted, file, line) must_eq_as(#found, found, wanted, file, line)
+#define must_eq_as(text, found, wanted, file, line) \
 	do { \
 		long long found_ = (long long)(found), wanted_ = (long long)(wanted); \
 		if (found_ != wanted_) \
-			row_fail(__FILE__, __LINE__, \
-				 "%s is %lld (0x%llx), not %lld (0x%llx)", #found, \
+			row_fail(file, line, "%s is %lld (0x%llx), not %lld (0x%llx)", text, \
 				 found_, (unsigned long long)found_, wanted_, \
 				 (unsigned long long)wanted_); \
 	} while (0)

@@ -47,9 +47,9 @@ struct rdma_cm_event *next_event_at(enum rdma_cm_event_type type, const char *fi
 	return event;
 }
 
-int take_event(enum rdma_cm_event_type type, struct rdma_cm_id **id)
+int take_event_at(enum rdma_cm_event_type type, struct rdma_cm_id **id, const char *file, int line)
 {
-	struct rdma_cm_event *event = next_event(type);
+	struct rdma_cm_event *event = next_event_at(type, file, line);
 	int status = event->status;
 
 	if (id)

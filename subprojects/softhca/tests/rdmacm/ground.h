@@ -42,7 +42,8 @@ struct rdma_cm_event *next_event_at(enum rdma_cm_event_type type, const char *fi
  * Acknowledges the next event, which must be of @type. Returns its status, and its id in @id unless
  * that is NULL.
  */
-int take_event(enum rdma_cm_event_type type, struct rdma_cm_id **id);
+int take_event_at(enum rdma_cm_event_type type, struct rdma_cm_id **id, const char *file, int line);
+#define take_event(type, id) take_event_at(type, id, __FILE__, __LINE__)
 
 /* The next event is the timeout of @id, which got no answer. */
 void must_be_unreachable(const struct rdma_cm_id *id);

@@ -26,14 +26,19 @@
 
 static struct ibv_xrcd *domain(struct host *host, const char *path)
 {
-	return MADE(xrc_domain(host, open(path, O_RDONLY | O_CREAT, 0600), O_CREAT));
+	int file = open(path, O_RDONLY | O_CREAT, 0600);
+
+	must(file >= 0);
+	return MADE(xrc_domain(host, file, O_CREAT));
 }
 
 static void hold_qps(struct host *host, int count)
 {
 	struct ibv_qp_init_attr attr = {
-		.srq = count ? rig_srq(host, 4) : NULL,
-		.send_cq = host->cq, .recv_cq = host->cq, .qp_type = IBV_QPT_RC,
+		.srq = count ? MADE(rig_srq(host, 4)) : NULL,
+		.send_cq = host->cq,
+		.recv_cq = host->cq,
+		.qp_type = IBV_QPT_RC,
 		.cap = { .max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1 },
 	};
 
