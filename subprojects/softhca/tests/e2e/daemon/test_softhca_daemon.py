@@ -257,8 +257,10 @@ def test_start_right_after_a_kill(run, softhca, place):
 def test_start_refuses_beside_a_suspended_daemon(run, softhca, daemon):
     stop(daemon.pid)
     began = time.monotonic()
-    again = run([softhca, "start"], env={"LD_PRELOAD": ""})
-    os.kill(daemon.pid, signal.SIGCONT)
+    try:
+        again = run([softhca, "start"], env={"LD_PRELOAD": ""})
+    finally:
+        os.kill(daemon.pid, signal.SIGCONT)
     assert again.returncode == 125 and "already running" in again.stderr
     assert time.monotonic() - began < 10  # it does not wait, as for a daemon that is ending
 

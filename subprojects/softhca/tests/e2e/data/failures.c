@@ -134,15 +134,14 @@ static const struct mistake {
 	uint32_t length;
 	size_t local, remote;	     /* offsets in the buffers */
 	enum fault lkey, rkey, rlkey; /* rlkey: of the receives, which have 100 bytes */
-	int access, reads;	     /* what the responder's QP forbids, and its resources */
+	int access, fewer_reads; /* what the responder's QP forbids, and lacks of 4 resources */
 	enum ibv_wc_status status, receive;
 	enum ibv_event_type event; /* at the responder; 0 = none */
 } mistakes[] = {
 	{ "local key", IBV_WR_SEND, 10, .lkey = WRONG, .status = IBV_WC_LOC_PROT_ERR },
 	{ "local key of another PD", IBV_WR_SEND, 10, .lkey = FOREIGN,
 	  .status = IBV_WC_LOC_PROT_ERR },
-	{ "local range", IBV_WR_SEND, 11, .local = RIG_BUFFER - 10,
-	  .status = IBV_WC_LOC_PROT_ERR },
+	{ "local range", IBV_WR_SEND, 11, .local = RIG_BUFFER - 10, .status = IBV_WC_LOC_PROT_ERR },
 	{ "longer than the receive", IBV_WR_SEND, 101, .status = IBV_WC_REM_INV_REQ_ERR,
 	  .receive = IBV_WC_LOC_LEN_ERR },
 	{ "key of the receive", IBV_WR_SEND, 10, .rlkey = WRONG, .status = IBV_WC_REM_OP_ERR,
@@ -157,7 +156,7 @@ static const struct mistake {
 	  .status = IBV_WC_REM_ACCESS_ERR, .event = IBV_EVENT_QP_ACCESS_ERR },
 	{ "access of the QP", IBV_WR_RDMA_WRITE, 10, .access = IBV_ACCESS_REMOTE_WRITE,
 	  .status = IBV_WC_REM_INV_REQ_ERR, .event = IBV_EVENT_QP_REQ_ERR },
-	{ "no resources for reads", IBV_WR_RDMA_READ, 10, .reads = -4,
+	{ "no resources for reads", IBV_WR_RDMA_READ, 10, .fewer_reads = 4,
 	  .status = IBV_WC_REM_INV_REQ_ERR, .event = IBV_EVENT_QP_REQ_ERR },
 	{ "misaligned atomic", IBV_WR_ATOMIC_FETCH_AND_ADD, 8, .remote = 4,
 	  .status = IBV_WC_REM_INV_REQ_ERR, .event = IBV_EVENT_QP_REQ_ERR },
@@ -183,7 +182,7 @@ static void must_refuse(const struct mistake *mistake)
 	struct pair pair;
 
 	link.access = ALLOWED & ~mistake->access;
-	link.max_dest_rd_atomic = (uint8_t)(4 + mistake->reads);
+	link.max_dest_rd_atomic = (uint8_t)(4 - mistake->fewer_reads);
 	pair = pair_by(IBV_QPT_RC, link, link);
 	sge = (struct ibv_sge){ (uint64_t)(uintptr_t)pair.b->buffer, 100,
 				key_of(pair.b, mistake->rlkey) };

@@ -148,7 +148,8 @@ def answered(packets):
     count = 0
     for at, request in enumerate(packets):
         if request.name == "READ" and packets[at + 1].name.startswith("ANSWER"):
-            answers = packets[at + 1:at + 1 + max(1, -(-request.dma // packets[at + 1].size or 1))]
+            size = packets[at + 1].size or 1
+            answers = packets[at + 1:at + 1 + max(1, -(-request.dma // size))]
             assert [packet.psn for packet in answers] == [
                 request.psn + i & 0xffffff for i in range(len(answers))]
             assert sum(packet.size for packet in answers) == request.dma
