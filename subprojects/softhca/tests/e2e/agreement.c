@@ -53,7 +53,7 @@ static bool opened_hear(void)
 	return !word || strcmp(word, "deaf") != 0;
 }
 
-/* True if no process has the domain open: creating it with O_EXCL then succeeds. */
+/* No process has the domain open: creating it with O_EXCL would fail. */
 static void domain_must_be_free(struct host *host, int fd)
 {
 	struct ibv_xrcd *xrcd = MADE(xrc_domain(host, fd, O_CREAT | O_EXCL));

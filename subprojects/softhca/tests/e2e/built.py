@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The C programs of these tests, and Open MPI's command for one. Meson builds the others."""
+"""The C programs of these tests: what Meson builds, how to start some of it, and the source of a
+program for MPI with Open MPI's command to start it."""
 
 import contextlib
 import os

@@ -9,7 +9,7 @@ from running import free_port
 # before.
 LISTENING = r"""
 listening() {
-    until grep -q ":$(printf %04X $1) 00000000.*0A" /proc/net/tcp /proc/net/tcp6; do
+    until grep -Eq ":$(printf %04X $1) 0+:0000 0A" /proc/net/tcp /proc/net/tcp6; do
         kill -0 $2 2>/dev/null || return
         sleep 0.02
     done

@@ -30,8 +30,8 @@ def capturing(daemon, *words, may_drop=False):
     yield recording
     recording.said = daemon.ask("ctl", "capture", "--stop")
     capture = recording.read()
-    words = re.fullmatch(r"(\d+) packets captured, (\d+) more dropped\n", recording.said)
-    count, recording.dropped = map(int, words.groups())
+    counts = re.fullmatch(r"(\d+) packets captured, (\d+) more dropped\n", recording.said)
+    count, recording.dropped = map(int, counts.groups())
     assert len(capture.packets) == count
     assert (count + recording.dropped, recording.dropped) == tuple(
         map(sum, zip(*capture.statistics.values())))

@@ -100,7 +100,7 @@ static int meet(void **state)
 	return 0;
 }
 
-TEST(what_comes_first_is_answered)
+TEST(only_the_first_frame_is_answered)
 {
 	assert_false(messages_arrive(OTHER));
 	take(0);
