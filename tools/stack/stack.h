@@ -50,7 +50,7 @@ struct stack {
 
 typedef void stack_visit(const struct stack *stack);
 
-/* The first two return 0 or -errno. Without libdw the last one does nothing. */
+/* Those that return an int give 0 or -errno. Without libdw stack_of_stopped() does nothing. */
 
 #ifdef TOOLS_LIBDW
 /* Stops one thread after the other for a moment. -EBUSY: one of them did not stop. */

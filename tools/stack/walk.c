@@ -12,6 +12,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -88,15 +89,16 @@ static void name_frames(const struct image *image, struct stack *stack)
 
 /* ---- stopping ---- */
 
-/* SIGCHLD is blocked. The end of this command detaches a thread that does not stop (-EBUSY). */
-static int wait_for_stop(pid_t thread, const sigset_t *child)
+static sigset_t child; /* SIGCHLD, which is blocked */
+
+static int wait_for_stop(pid_t thread)
 {
 	static const struct timespec patience = { .tv_sec = 1 };
 	pid_t stopped;
 	int status;
 
 	while (!(stopped = waitpid(thread, &status, __WALL | WNOHANG))) {
-		if (sigtimedwait(child, NULL, &patience) < 0 && errno == EAGAIN)
+		if (sigtimedwait(&child, NULL, &patience) < 0 && errno == EAGAIN)
 			return -EBUSY;
 	}
 	if (stopped < 0 || !WIFSTOPPED(status))
@@ -105,42 +107,18 @@ static int wait_for_stop(pid_t thread, const sigset_t *child)
 }
 
 /*
- * A stopped thread waits for this command, so this command takes a real-time priority meanwhile.
- * Without the right to it (RLIMIT_RTPRIO), one stop in a hundred takes a tick of the kernel more.
- */
-static void take_turn(bool before_others)
-{
-	static struct sched_param param[] = { [true] = { .sched_priority = 1 } };
-	static int policy[] = { [true] = SCHED_FIFO };
-
-	if (before_others) {
-		policy[false] = sched_getscheduler(0);
-		sched_getparam(0, &param[false]);
-	}
-	sched_setscheduler(0, policy[before_others], &param[before_others]);
-}
-
-/*
- * Stops the thread. Returns the signal to pass on to it, or -errno. libdwfl can stop
- * threads too, but by SIGSTOP, and it would wait for ever for a thread that waits in the kernel for
- * a device. @start: when the stop began at the earliest. The kernel does not tell when it did.
+ * Returns the signal to pass on to the thread, or -errno. libdwfl can stop threads too, but by
+ * SIGSTOP, and it would wait for ever for a thread that waits in the kernel for a device.
+ * @start: when the stop began at the earliest. The kernel does not tell when it did.
  */
 static int thread_stop(pid_t thread, uint64_t *start)
 {
-	sigset_t child;
-	int err;
-
 	if (ptrace(PTRACE_SEIZE, thread, 0, 0))
 		return -errno;
-	sigemptyset(&child);
-	sigaddset(&child, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &child, NULL);
-	take_turn(true);
+	/* The thread will wait for this one. Without RLIMIT_RTPRIO it may wait for a tick more. */
+	sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){ .sched_priority = 1 });
 	*start = clock_now();
-	err = ptrace(PTRACE_INTERRUPT, thread, 0, 0) ? -errno : wait_for_stop(thread, &child);
-	if (err < 0)
-		take_turn(false);
-	return err;
+	return ptrace(PTRACE_INTERRUPT, thread, 0, 0) ? -errno : wait_for_stop(thread);
 }
 
 /* ---- processes ---- */
@@ -156,20 +134,40 @@ void stack_of_stopped(pid_t process, struct stack *stack)
 	image_close(&image);
 }
 
-static int visit_running(const struct image *image, pid_t thread, stack_visit *visit)
-{
-	struct stack stack = { .thread = thread };
-	uint64_t start = 0;
-	int number = thread_stop(thread, &start);
+struct visit {
+	const struct image *image;
+	struct stack stack;
+	int number; /* as of thread_stop() */
+};
 
-	if (number < 0)
-		return number;
-	dwfl_getthread_frames(image->dwfl, thread, add_frame, &stack);
-	stack.stop_us = (unsigned int)((clock_now() - start) / 1000);
-	ptrace(PTRACE_DETACH, thread, 0, number); /* with a signal that arrived meanwhile */
-	take_turn(false);
-	name_frames(image, &stack);
-	visit(&stack);
+static void *walk_running(void *context)
+{
+	struct visit *visit = context;
+	struct stack *stack = &visit->stack;
+	uint64_t start = 0;
+
+	visit->number = thread_stop(stack->thread, &start);
+	if (visit->number < 0)
+		return NULL;
+	dwfl_getthread_frames(visit->image->dwfl, stack->thread, add_frame, stack);
+	stack->stop_us = (unsigned int)((clock_now() - start) / 1000);
+	ptrace(PTRACE_DETACH, stack->thread, 0, visit->number);
+	return NULL;
+}
+
+/* Walks in a thread of this command: its end also detaches what did not stop and would later. */
+static int visit_running(const struct image *image, pid_t thread, stack_visit *show)
+{
+	struct visit visit = { .image = image, .stack.thread = thread };
+	pthread_t walker;
+
+	if (pthread_create(&walker, NULL, walk_running, &visit))
+		return -ENOMEM;
+	pthread_join(walker, NULL);
+	if (visit.number < 0)
+		return visit.number;
+	name_frames(image, &visit.stack);
+	show(&visit.stack);
 	return 0;
 }
 
@@ -182,6 +180,9 @@ int stacks_of_process(pid_t process, stack_visit *visit)
 
 	if (!tasks)
 		return -errno;
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &child, NULL);
 	err = image_of_process(process, &image);
 	while ((!err || err == -EBUSY) && (entry = readdir(tasks))) {
 		if (entry->d_name[0] == '.')

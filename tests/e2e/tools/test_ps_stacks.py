@@ -14,7 +14,7 @@ import pytest
 from check_workshop import compile_c
 from holder import HIDE, QPS
 from installed import need
-from waiting import stop, wait_for
+from waiting import stop, thread_states, wait_for
 
 ROUNDS = int(os.environ.get("XRC_COMPAT_STACK_ROUNDS", "20"))
 
@@ -239,6 +239,49 @@ def test_a_program_that_was_deleted_is_walked(run, xrc_compat, tmp_path):
     process = subprocess.Popen([tmp_path / "its", "60"])
     (tmp_path / "its").unlink()
     walk_to_start(run, xrc_compat, process, r"its \(deleted\)")
+
+
+# Its first thread waits in vfork(2), in which the kernel does not stop it, for a byte; others wait
+# there for ever.
+IN_VFORK = """
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static void *hold(void *unused) { if (!vfork()) for (;;) pause(); return unused; }
+int main(void)
+{
+	pthread_t thread;
+	for (int i = 0; i < 3; i++)
+		pthread_create(&thread, NULL, hold, NULL);
+	if (!vfork())
+		_exit((int)read(0, &(char){ 0 }, 1));
+	puts("it runs"), fflush(stdout);
+	pause();
+}"""
+
+
+@pytest.fixture
+def in_vfork(tmp_path):
+    program = compile_c(tmp_path / "in-vfork", IN_VFORK, "-pthread")
+    with subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          start_new_session=True) as process:
+        yield process
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def test_a_thread_that_does_not_stop_is_left_alone(in_vfork, xrc_compat):
+    """It does not stop either when it leaves the kernel, while the command is at another thread."""
+    tasks = pathlib.Path(f"/proc/{in_vfork.pid}/task")
+    threads = wait_for(lambda: list(tasks.iterdir()), holds=lambda found: len(found) == 4)
+    wait_for(lambda: thread_states(in_vfork.pid), "vfork", holds=lambda states: states == {"D"})
+    with subprocess.Popen([xrc_compat, "ps", "--stacks", str(in_vfork.pid)], text=True,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as command:
+        wait_for(lambda: "TracerPid:\t0" not in (threads[1] / "status").read_text())
+        in_vfork.stdin.write(b"\n")
+        in_vfork.stdin.flush()
+        assert in_vfork.stdout.readline() == b"it runs\n" and command.poll() is None
+        assert "waits in the kernel and does not stop" in command.communicate(timeout=30)[1]
+    assert command.returncode == 1
 
 
 # ---- refusals ----
