@@ -42,7 +42,6 @@ static struct json *open_event(struct trace *trace, const char *phase, const cha
 static void events_begin(struct trace *trace, const char *program)
 {
 	(void)program;
-	setvbuf(trace->out, NULL, _IOFBF, 1 << 16);	/* more than the events of a call */
 	json_open(&trace->json, NULL, '[');
 }
 
@@ -93,11 +92,12 @@ static void print_arrows(struct trace *trace, const struct trace_record *record)
 			       record->pid, record->tid, record->start };
 	bool ends = record->verb == VERB_ibv_unreg_xrc_rcv_qp;
 	static int id;
-	const struct origin *from = find_origin(here.qp_num, here.pid, !ends);
+	const struct origin *from;
 
 	if (!ends && !here.is_creator && record->verb != VERB_ibv_reg_xrc_rcv_qp)
 		return;
-	if (from && !here.is_creator) {
+	from = here.is_creator ? NULL : find_origin(here.qp_num, here.pid, !ends);
+	if (from) {
 		print_end_of_arrow(trace, "s", ++id, from);
 		print_end_of_arrow(trace, "f", id, &here);
 	}

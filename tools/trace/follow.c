@@ -123,7 +123,7 @@ static bool take_record(void)
 	if (!is_sound(&record, size))
 		return size >= 0;
 	memset(record.text + record.text_size, 0, 2);	/* also behind arguments without an end */
-	/* A process of another PID namespace has other numbers. Here init may have these. */
+	/* A process of another PID namespace has other numbers, which others may have here. */
 	if (record.is_first && (pid_t)record.pid == process)
 		watch_thread(record.tid);
 	if (record.verb == TRACE_STARTED)
@@ -259,8 +259,10 @@ static int start_program(void)
 		set_variable("XRC_COMPAT_TRACE", followed.address.sun_path, true);
 		_exit(launch_program(followed.launch));
 	}
-	if (followed.child < 0)
+	if (followed.child < 0) {
+		sigprocmask(SIG_SETMASK, &before, NULL);
 		return refuse_to_make("a process");
+	}
 	watch_thread(followed.child);
 	close(watched[0]);
 	close(watched[1]);

@@ -34,14 +34,11 @@ static int open_output(const char *pattern)
 	trace->out = output_open(pattern ? pattern : "/dev/stderr", "trace", &tracing.out_name);
 	if (!trace->out)
 		return TOOL_EXIT_REFUSED;
-	/* The program's output must not fall into a line. */
-	if (!pattern)
-		setvbuf(trace->out, line, _IOLBF, sizeof(line));
+	/* Has room for the events of a call. The program's output must not fall into a line. */
+	setvbuf(trace->out, line, pattern ? _IOFBF : _IOLBF, sizeof(line));
 	/* In memory only if the program may write to the same stream: it grows with each call. */
-	if (tracing.perfetto ||
-	    (tracing.is_json && pattern && !text_matches(pattern, "/dev/std*")))
-		trace->json.out = trace->out;
-	else if (tracing.is_json)
+	trace->json.out = tracing.perfetto || tracing.is_json ? trace->out : NULL;
+	if (trace->json.out && (!pattern || text_matches(pattern, "/dev/std*")))
 		trace->json.out = need_memory(open_memstream(&tracing.text, &tracing.text_size));
 	return 0;
 }

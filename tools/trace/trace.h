@@ -46,7 +46,7 @@ struct trace {
 	struct crash *crashes;
 	size_t crash_count;
 	unsigned long calls;
-	bool started;			/* a process with the tracing library has */
+	bool started;			/* the tracing library has, in some process */
 	bool reached_all;		/* surely all ranks of the launcher; set at the end */
 	char launcher[64];		/* the first that was started; "" none was */
 	uint32_t reached, ranks;	/* MPI ranks that were traced, of how many; 0 unknown */

@@ -128,6 +128,15 @@ def test_a_crash_is_a_mark_in_the_track_of_its_thread(softhca, xrc_compat, helpe
     assert mark["ts"] > max(event["ts"] for event in read(file) if event["ph"] == "X")
 
 
+def test_on_standard_output_the_events_follow_the_program(traced, programs):
+    script = "echo begin; $0 -n 2 >/dev/null; echo end"
+    result = traced("--softhca=2", "--perfetto", "/dev/stdout", "--", "sh", "-c", script,
+                    programs["cluster"])
+    output, bracket, events = result.stdout.partition("[")
+    assert (result.returncode, output) == (0, "begin\nend\n"), result
+    assert CREATE in {event["name"] for event in json.loads(bracket + events)}
+
+
 @pytest.mark.parametrize("other", [["--json"], ["--output", "file"]], ids=" ".join)
 def test_another_form_of_output_is_refused(traced, other, tmp_path):
     result = traced("--perfetto", "events", *other, "--", "true", cwd=tmp_path)
