@@ -202,7 +202,7 @@ static void print_receiver(unsigned int receiver)
 	       last ? ", was the last" : receiver ? "" : ", left first");
 }
 
-/* Returns whether every message arrived as it was sent. */
+/* Returns whether all messages arrived as sent, and the one behind the last receiver failed. */
 static bool print_table(void)
 {
 	const struct member *sender = &cluster->members[SENDER], *member = cluster->members;

@@ -42,7 +42,7 @@ struct check {
 	bool platform_mpi; /* HP-MPI or Platform MPI */
 	struct closure closure;
 	struct string_list needs; /* "FUNCTION, by FILE" for each legacy function */
-	bool receive_qps;	  /* as two_way/program.c decides; else XRC QPs receive */
+	bool receive_qps; /* guessed by names; else XRC QPs receive */
 	bool transitional; /* it uses the interface of 2011, never released (IBV_XRC_OPS) */
 	struct device_list devices;
 	const char *devices_error; /* why they could not be listed, or NULL */

@@ -25,7 +25,7 @@ const struct verdict verdicts[] = {
 	[VERDICT_BROKEN] = { "broken", STATUS_OF_RUN },
 };
 
-/* @command: a command of ours with its options, without the program. */
+/* A line for a shell. @command: what stands between xrc-compat and the program. */
 static const char *our_command(const char *command, const char *program)
 {
 	return format_string("xrc-compat %s %s", command, text_shell_word(program));

@@ -43,7 +43,7 @@ const char *closure_library(const char *name, const char *object, bool system_on
 
 /*
  * Why the loader cannot load these libraries, named as in LD_PRELOAD, on behalf of the ELF file
- * @object; NULL if it can. RUNPATH and LD_LIBRARY_PATH may lead to libraries that are too old.
+ * @object; NULL if it can or cannot be asked. RUNPATH and LD_LIBRARY_PATH may lead to old ones.
  */
 const char *closure_load_fault(const char *libraries, const char *object);
 

@@ -43,7 +43,7 @@ static bool is_program(const char *word)
 	return strchr(word, '/') && !stat(word, &st) && S_ISREG(st.st_mode) && !access(word, X_OK);
 }
 
-/* Up to a ':', the first word behind the first that is a program's path, or else the last word. */
+/* Up to a ':': the first path of a program, else of a file that is not here, else the last word. */
 static char **program_position(char **words)
 {
 	char **word = words + 1, **elsewhere = NULL;

@@ -14,7 +14,7 @@
 #define ACTOR_LIFETIME 300	/* seconds, should everything else fail */
 /*
  * Tasks are sent as they are in memory. By MAGIC the coordinator notices a shell that prints a
- * greeting first. An actor of another build, with other steps, notices the coordinator, and ends.
+ * greeting first. An actor of a build with more or fewer steps notices the coordinator, and ends.
  */
 #define MAGIC (0x78740000u + (uint32_t)(sizeof(struct task) + step_count))
 
