@@ -132,7 +132,7 @@ int cm_cmd_connect(struct cm_cmd *cmd)
 	enter(id, CM_REQ_SENT);
 	id->far = device_is_far(id->dst_device);
 	cm_mad_req(id, param);
-	if (!id->far && cm_id_is_wired(id))
+	if (cm_id_is_wired(id))
 		cm_hear_req(id, param);
 	return 0;
 }
@@ -158,7 +158,7 @@ void cm_hear_rep(struct cm_id *id, const struct cm_id *from,
 
 static int accept_request(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 {
-	struct cm_id *peer = id->peer;
+	struct cm_id *peer = cm_id_hearer(id);
 
 	if (id->state != CM_CONNECT)
 		return refuse(-EINVAL, "id that no request is for");
@@ -179,8 +179,9 @@ static int accept_request(struct cm_id *id, const struct rdma_ucm_conn_param *pa
 
 void cm_hear_rtu(struct cm_id *id)
 {
-	if (id->ib_state == CM_ESTABLISHED)
-		return; /* the program has told so by NOTIFY */
+	/* The program may have told of the connection by NOTIFY. */
+	if (id->ib_state != CM_REP_SENT)
+		return;
 	enter(id, CM_ESTABLISHED);
 	cm_event_plain(id, CM_EVENT_ESTABLISHED, 0);
 }
@@ -188,12 +189,14 @@ void cm_hear_rtu(struct cm_id *id)
 /* The active side has seen the answer and its queue pair is up: the connection stands. */
 static int establish(struct cm_id *id)
 {
+	struct cm_id *peer = cm_id_hearer(id);
+
 	if (id->state != CM_CONNECT || id->ib_state != CM_REP_RCVD)
 		return refuse(-EINVAL, "no reply to establish");
 	enter(id, CM_ESTABLISHED);
 	cm_mad_rtu(id);
-	if (id->peer)
-		cm_hear_rtu(id->peer);
+	if (peer)
+		cm_hear_rtu(peer);
 	return 0;
 }
 
@@ -235,7 +238,7 @@ int cm_cmd_notify(struct cm_cmd *cmd)
 
 static int reject(struct cm_id *id, uint8_t reason, const void *data, uint8_t length)
 {
-	struct cm_id *peer = id->peer;
+	struct cm_id *peer = cm_id_hearer(id);
 
 	if (id->ib_state == CM_SIDR_RCVD)
 		return cm_sidr_reject(id, data, length);
@@ -271,15 +274,21 @@ static void tell_disconnected(struct cm_id *id, int status)
 	cm_event_plain(id, CM_EVENT_DISCONNECTED, status);
 }
 
-/* An id hears of the end even if it does not know yet that it is connected. */
+/* When both ends disconnect at the same time, each has a request to answer. */
 void cm_hear_dreq(struct cm_id *id)
 {
+	if (id->ib_state != CM_REP_SENT && id->ib_state != CM_ESTABLISHED &&
+	    id->ib_state != CM_DREQ_SENT)
+		return;
 	enter(id, CM_DREQ_RCVD);
 	tell_disconnected(id, 0);
 }
 
 void cm_hear_drep(struct cm_id *id)
 {
+	if (id->ib_state != CM_DREQ_SENT && id->ib_state != CM_DREQ_RCVD)
+		return;
+	cm_id_part(id);
 	enter(id, CM_TIMEWAIT);
 	tell_disconnected(id, 0);
 }
@@ -288,13 +297,19 @@ static void ask_to_disconnect(struct cm_id *id)
 {
 	enter(id, CM_DREQ_SENT);
 	cm_mad_dreq(id);
-	if (id->peer)
+	if (!cm_id_is_wired(id))
+		return;
+	if (id->peer) {
 		cm_hear_dreq(id->peer);
+		return;
+	}
+	cm_mad_gone(id);
+	cm_hear_drep(id);
 }
 
 static void answer_disconnect(struct cm_id *id)
 {
-	struct cm_id *peer = id->peer;
+	struct cm_id *peer = cm_id_hearer(id);
 
 	cm_mad_drep(id);
 	cm_id_part(id);
@@ -319,7 +334,7 @@ int cm_cmd_disconnect(struct cm_cmd *cmd)
 
 void cm_abandon(struct cm_id *id)
 {
-	struct cm_id *peer = id->peer;
+	struct cm_id *peer = cm_id_hearer(id);
 
 	switch (id->ib_state) {
 	case CM_REQ_SENT:
@@ -368,7 +383,7 @@ static void expired(struct timer *timer)
 	 * A peer that has the reply cannot confirm it any more. A peer that has only the request
 	 * may still reply, in vain.
 	 */
-	if (id->peer && id->ib_state == CM_REP_SENT)
+	if (id->peer && id->peer->ib_state == CM_REP_RCVD)
 		id->peer->ib_state = CM_OVER;
 	cm_id_part(id);
 	id->ib_state = CM_OVER;

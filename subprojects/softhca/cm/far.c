@@ -173,15 +173,6 @@ static void take_sidr_reply(struct cm_id *id, struct cm_id *image, const uint8_t
 	cm_sidr_hear_rep(id, data[SIDR_REP_STATUS], image, data + SIDR_REP_PRIVATE, SIDR_REP_ROOM);
 }
 
-/* When both ends disconnect at the same time, each takes the other's request as the answer. */
-static void disconnected(struct cm_id *id)
-{
-	if (id->ib_state != CM_DREQ_SENT)
-		return;
-	cm_id_part(id);
-	cm_hear_drep(id);
-}
-
 /* @late: it is for an id of the daemon before this one. */
 static void take_answer(int machine, struct cm_id *image, uint16_t attribute, const uint8_t *data,
 			bool late)
@@ -201,8 +192,7 @@ static void take_answer(int machine, struct cm_id *image, uint16_t attribute, co
 		take_reply(id, image, data);
 		break;
 	case CM_RTU:
-		if (id->ib_state == CM_REP_SENT)
-			cm_hear_rtu(id);
+		cm_hear_rtu(id);
 		break;
 	case CM_REJ:
 		if (cm_id_may_be_rejected(id))
@@ -210,13 +200,10 @@ static void take_answer(int machine, struct cm_id *image, uint16_t attribute, co
 				    REJ_ROOM);
 		break;
 	case CM_DREQ:
-		if (id->ib_state == CM_REP_SENT || id->ib_state == CM_ESTABLISHED)
-			cm_hear_dreq(id);
-		else
-			disconnected(id);
+		cm_hear_dreq(id);
 		break;
 	case CM_DREP:
-		disconnected(id);
+		cm_hear_drep(id);
 		break;
 	case CM_SIDR_REP:
 		take_sidr_reply(id, image, data);

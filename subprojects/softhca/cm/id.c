@@ -56,7 +56,13 @@ void cm_id_part(struct cm_id *id)
 
 bool cm_id_is_wired(const struct cm_id *id)
 {
-	return id->device->port[id->port].active && id->dst_device->port[id->dst_port].active;
+	return !id->far && id->device->port[id->port].active &&
+	       id->dst_device->port[id->dst_port].active;
+}
+
+struct cm_id *cm_id_hearer(const struct cm_id *id)
+{
+	return id->peer && cm_id_is_wired(id) ? id->peer : NULL;
 }
 
 void cm_wait(struct cm_id *id, unsigned int milliseconds, void (*expired)(struct timer *timer))

@@ -31,8 +31,11 @@ static inline uint8_t cm_id_retries(uint8_t count)
 	return count < 7 ? count : 7;
 }
 
-/* The ports on both sides of the connection are up. */
+/* Whether what @id sends now arrives on this machine: the ports on both sides are up. */
 bool cm_id_is_wired(const struct cm_id *id);
+
+/* The peer on this machine that hears what @id sends now, or NULL. */
+struct cm_id *cm_id_hearer(const struct cm_id *id);
 
 /* Calls @expired with id->timer if nothing happens to the id in this time. */
 void cm_wait(struct cm_id *id, unsigned int milliseconds, void (*expired)(struct timer *timer));

@@ -82,7 +82,7 @@ int cm_sidr_connect(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 	cm_wait(id, (unsigned int)id->file->machine->settings.cm_timeout, expired);
 	id->far = device_is_far(id->dst_device);
 	cm_mad_sidr_req(id, param);
-	if (!id->far && cm_id_is_wired(id))
+	if (cm_id_is_wired(id))
 		cm_sidr_hear_req(id, param);
 	return 0;
 }
@@ -99,7 +99,7 @@ void cm_sidr_hear_rep(struct cm_id *id, uint8_t status, const struct cm_id *from
 
 int cm_sidr_accept(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 {
-	struct cm_id *peer = id->peer;
+	struct cm_id *peer = cm_id_hearer(id);
 
 	if (param->private_data_len > SIDR_REP_ROOM)
 		return refuse(-EINVAL, "size of the private data");
@@ -120,7 +120,7 @@ int cm_sidr_accept(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 
 int cm_sidr_reject(struct cm_id *id, const void *data, uint8_t length)
 {
-	struct cm_id *peer = id->peer;
+	struct cm_id *peer = cm_id_hearer(id);
 
 	if (length > SIDR_REP_ROOM)
 		return refuse(-EINVAL, "size of the private data");

@@ -426,6 +426,42 @@ ROW("GIDs are addresses, and then 92 bytes of private data fit")
 	take_event(RDMA_CM_EVENT_REJECTED, NULL);
 }
 
+/* ---- the end of a connection that one side has not established ---- */
+
+/* The passive id is established by a first message, the active one has not confirmed the reply. */
+static void establish_one_side(void)
+{
+	begin(IBV_QPT_RC, IBV_QPT_RC);
+	request();
+	reply();
+	must(!rdma_notify(passive, IBV_EVENT_COMM_EST));
+	take_event(RDMA_CM_EVENT_ESTABLISHED, NULL);
+}
+
+ROW("the end of a connection passes an id by that has not confirmed the reply")
+{
+	struct rdma_cm_id *ended;
+
+	establish_one_side();
+	must(!rdma_disconnect(passive));
+	must(!rdma_establish(active));
+	must(!rdma_disconnect(active));
+	must_eq(take_event(RDMA_CM_EVENT_DISCONNECTED, &ended), 0);
+	must(ended == passive);
+	must(!rdma_disconnect(passive));
+	must_eq(take_event(RDMA_CM_EVENT_DISCONNECTED, &ended), 0);
+	must(ended == active);
+}
+
+ROW("an end is answered where the peer has gone")
+{
+	establish_one_side();
+	must(!rdma_destroy_id(passive));
+	must(!rdma_establish(active));
+	must(!rdma_disconnect(active));
+	must_eq(take_event(RDMA_CM_EVENT_DISCONNECTED, NULL), 0);
+}
+
 /* ---- with a short cm_timeout ---- */
 
 #undef GROUP

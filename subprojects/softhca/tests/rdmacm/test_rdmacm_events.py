@@ -136,6 +136,38 @@ def test_a_port_that_is_down_makes_the_peer_unreachable(daemon, listen, connecto
     assert lines(connector()) == [*RESOLVED, f"UNREACHABLE {-errno.ETIMEDOUT}"]
 
 
+# An id's timeout: long enough to take the port down, and to answer.
+LATER = ["--cm_timeout=3000"]
+
+
+@pytest.mark.parametrize("settings, device", [(LATER, 0), (LATER, 1)])
+def test_no_answer_passes_a_port_that_is_down(daemon, listen, connector, device):
+    server, client = listen("late"), connector()
+    read_until(server, "CONNECT_REQUEST 0 hello")
+    daemon.ask("ctl", "port", models.device(device), "1", "down")
+    server.stdin.close()
+    assert lines(client) == [*RESOLVED, f"UNREACHABLE {-errno.ETIMEDOUT}"]
+    read_until(server, f"UNREACHABLE {-errno.ETIMEDOUT}")
+
+
+@pytest.mark.parametrize("settings", [LATER])
+def test_no_rejection_passes_a_port_that_is_down(daemon, listen, connector):
+    server, client = listen("hold"), connector()
+    read_until(server, "CONNECT_REQUEST 0 hello")
+    daemon.ask("ctl", "port", models.device(1), "1", "down")
+    server.kill()
+    assert lines(client) == [*RESOLVED, f"UNREACHABLE {-errno.ETIMEDOUT}"]
+
+
+def test_no_end_passes_a_port_that_is_down(daemon, listen, connector):
+    server, client = listen("accept"), connector()
+    read_until(client, "ESTABLISHED 0 welcome")
+    daemon.ask("ctl", "port", models.device(1), "1", "down")
+    server.kill()
+    daemon.until(lambda now: [i["connection"] for i in now["cm_ids"]] == ["ESTABLISHED"],
+                 "the end of the server's ids")
+
+
 # ---- killed peers ----
 
 def test_a_killed_peer_disconnects(listen, connector):
