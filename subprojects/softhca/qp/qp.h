@@ -240,7 +240,7 @@ struct recv_queue {
 	struct hca_srq *srq; /* NULL = the QP's own ring */
 	struct hca_pd *pd;   /* of the keys that count */
 	struct hca_cq *cq;
-	const struct hca_context *ctx;
+	struct hca_context *ctx;
 };
 
 /* @srqn matters to XRC targets only. False when there is no such SRQ in the QP's domain. */

@@ -253,11 +253,11 @@ static enum outcome write_memory(struct attempt *attempt, const struct recv_queu
 	default:
 		break;
 	}
+	attempt->qp->device->machine->reached = queue->ctx;
 	if (immediate) {
 		operation_describe(attempt, &cqe);
 		recv_complete(queue, &cqe, wqe->solicited);
 	}
-	attempt->qp->device->machine->reached = attempt->peer->ctx;
 	return attempt->last ? SENT : PART;
 }
 
