@@ -160,7 +160,10 @@ uint32_t qp_mtu(const struct hca_qp *qp);
 /* @mask without the bits that uverbs removes before ib_core sees it. */
 uint32_t qp_mask_strip(enum ibv_qp_type type, uint32_t mask);
 
-/* ib_core's ib_modify_qp_is_ok(). */
+/*
+ * ib_core's ib_modify_qp_is_ok(), after uverbs has added the port to an address vector that is not
+ * on the way to RTR.
+ */
 bool qp_mask_ok(enum ibv_qp_state from, enum ibv_qp_state to, enum ibv_qp_type type, uint32_t mask);
 
 /* ---- send queues: which have work, and what becomes of requests (sq.c) ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* ib_core's table of QP transitions, and the bits that uverbs removes before ib_core sees them. */
+/* ib_core's table of QP transitions, and the bits that uverbs changes before ib_core sees them. */
 #include "qp.h"
 
 #include <base/refuse.h>
@@ -157,6 +157,8 @@ bool qp_mask_ok(enum ibv_qp_state from, enum ibv_qp_state to, enum ibv_qp_type t
 	int col = column(type);
 	uint32_t missing, forbidden;
 
+	if (mask & AV && to != IBV_QPS_RTR)
+		mask |= PORT;
 	if (col < 0 || (unsigned int)from >= STATES || (unsigned int)to >= STATES)
 		return not_ok("QP type or state", 0);
 	if (mask & CUR && from != IBV_QPS_RTR && from != IBV_QPS_RTS && from != IBV_QPS_SQD &&
