@@ -17,10 +17,15 @@ static bool is_reliable(uint8_t type)
 	return type == IBV_QPT_RC || type == IBV_QPT_XRC_SEND;
 }
 
+static bool is_send(const struct wqe *wqe)
+{
+	return wqe->opcode == OP_SEND || wqe->opcode == OP_SEND_IMM;
+}
+
 static bool is_known(const struct wqe *wqe)
 {
-	return wqe->opcode == OP_SEND || wqe->opcode == OP_SEND_IMM || wqe->opcode == OP_WRITE ||
-	       wqe->opcode == OP_WRITE_IMM || operation_changes_sender(wqe);
+	return is_send(wqe) || wqe->opcode == OP_WRITE || wqe->opcode == OP_WRITE_IMM ||
+	       operation_changes_sender(wqe);
 }
 
 /* Whether an honest daemon could have sent it. */
@@ -41,7 +46,7 @@ static bool is_sound(const struct far_request *request, const struct wqe *wqe, s
 	if (!is_reliable(request->type) && reads)
 		return false;
 	if (request->type == IBV_QPT_UD)
-		return request->last && !request->offset;
+		return is_send(wqe) && request->last && !request->offset;
 	return (request->type == IBV_QPT_UC || is_reliable(request->type)) &&
 	       request->path_mtu >= IBV_MTU_256 && request->path_mtu <= IBV_MTU_4096;
 }
