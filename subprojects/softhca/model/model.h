@@ -50,7 +50,7 @@ struct sge {
 	uint32_t key;
 };
 
-/* The destination of a UD request. */
+/* The destination of a UD request, or of a connected QP. */
 struct av {
 	uint16_t dlid;
 	uint8_t sl, sgid_index, hop_limit, traffic_class;

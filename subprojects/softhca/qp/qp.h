@@ -56,7 +56,7 @@ struct qp_sender {
 	struct timer retry;
 	/* attempts of the WQE at hand that got no answer, and that found no buffer */
 	unsigned int lost, not_ready;
-	/* bytes of the WQE at hand: a near peer has them; to a far peer they were sent */
+	/* bytes of the WQE at hand that a peer of this machine has, or that were sent to another */
 	uint64_t sent;
 	bool started; /* the WQE at hand was tried at least once */
 	/* reads and atomics that an adapter would have under way, the one at hand included */
@@ -71,7 +71,7 @@ struct qp_sender {
 struct qp_receiver {
 	bool communicating; /* COMM_EST has been raised */
 	uint32_t msn; /* messages that have arrived */
-	/* the last request was an atomic one, at atomic_psn, and was answered with atomic_old */
+	/* whether the last request was an atomic; its number, and the word in its answer */
 	bool atomic_known;
 	uint32_t atomic_psn;
 	uint64_t atomic_old;
@@ -81,8 +81,8 @@ struct qp_receiver {
 };
 
 /*
- * A queue pair. wire/ changes both sides, the state, and the numbers of packets in attr. An XRC
- * target can have many handles, in many processes.
+ * A queue pair. The files of wire/ change send, recv, state, and the numbers of packets in attr. An
+ * XRC target can have many handles, in many processes.
  */
 struct hca_qp {
 	struct hca_device *device;
