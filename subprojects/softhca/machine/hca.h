@@ -98,7 +98,7 @@ struct hca_machine {
 	int machines; /* on the wire */
 	int number; /* of this machine among them */
 	/* the devices of all machines, by their wire_index; NULL: there is one machine only */
-	struct hca_device *far;
+	struct hca_device *wire;
 	struct list timers;
 	struct list ready;	/* QPs with work to do now */
 	struct list failed;	/* QPs in ERR: what is posted to them is flushed */

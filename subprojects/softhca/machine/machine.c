@@ -80,15 +80,15 @@ static int init_device(struct hca_device *device, struct hca_machine *machine, i
 	return init_numbers(device, &machine->settings);
 }
 
-static int init_far(struct hca_machine *machine)
+static int init_wire(struct hca_machine *machine)
 {
 	const int count = machine_wire_devices(machine);
 
-	machine->far = calloc((size_t)count, sizeof(*machine->far));
-	if (!machine->far)
+	machine->wire = calloc((size_t)count, sizeof(*machine->wire));
+	if (!machine->wire)
 		return -ENOMEM;
 	for (int i = 0; i < count; i++)
-		name_device(&machine->far[i], machine, i);
+		name_device(&machine->wire[i], machine, i);
 	return 0;
 }
 
@@ -107,7 +107,7 @@ int machine_init(struct hca_machine *machine, const struct settings *settings, i
 	list_init(&machine->failed);
 	list_init(&machine->unanswered);
 	list_init(&machine->held);
-	if (machines > 1 && init_far(machine))
+	if (machines > 1 && init_wire(machine))
 		return -ENOMEM;
 	for (int i = 0; i < settings->devices; i++) {
 		int err = init_device(&machine->device[i], machine, number * settings->devices + i);
@@ -125,8 +125,8 @@ void machine_free(struct hca_machine *machine)
 			numtab_free(&machine->device[i].numbers[type]);
 		numtab_free(&machine->device[i].qps);
 	}
-	free(machine->far);
-	machine->far = NULL;
+	free(machine->wire);
+	machine->wire = NULL;
 	if (machine->trace)
 		fclose(machine->trace);
 	machine->trace = NULL;
@@ -142,7 +142,7 @@ struct hca_device *machine_wire_device(struct hca_machine *machine, int wire_ind
 	const int devices = machine->settings.devices;
 
 	if (wire_index / devices != machine->number)
-		return &machine->far[wire_index];
+		return &machine->wire[wire_index];
 	return &machine->device[wire_index % devices];
 }
 

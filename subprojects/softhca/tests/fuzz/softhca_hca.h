@@ -27,7 +27,7 @@ struct fuzz_hca {
 
 /* The machine that sends the messages, a third machine, and the LID of each. */
 enum { FUZZ_FAR = 1, FUZZ_THIRD };
-#define fuzz_lid(hca, place) ((hca)->machine.far[place].port[1].lid)
+#define fuzz_lid(hca, place) ((hca)->machine.wire[place].port[1].lid)
 
 /* Resets the machine, and opens one context on it. */
 struct fuzz_hca *fuzz_hca_begin(void);
