@@ -185,22 +185,24 @@ static int take_number(int *target, const struct row *row, const char *value, ch
 	return -EINVAL;
 }
 
-/* An address that a host can have, with room behind it for those of the other devices. */
+/* Each device takes 256 addresses. */
+bool settings_addresses_fit(uint32_t first, int devices)
+{
+	const uint32_t last = (first + (uint32_t)devices * 256 + SETTINGS_MAX_PORTS) >> 24;
+
+	first >>= 24;
+	return first >= 1 && first <= last && last < 224 && (last < 127 || first > 127);
+}
+
 static int take_address(uint32_t *target, const struct row *row, const char *value, char *why,
 			size_t size)
 {
-	const uint32_t span = SOFTHCA_MAX_DEVICES * 256 + SETTINGS_MAX_PORTS;
 	struct in_addr address;
-	uint32_t first, last;
 
-	if (inet_pton(AF_INET, value, &address) == 1) {
-		first = ntohl(address.s_addr);
-		last = first + span;
-		if (first >> 24 >= 1 && first >> 24 < 224 && last >> 24 < 224 &&
-		    first >> 24 != 127 && last >> 24 != 127) {
-			*target = first;
-			return 0;
-		}
+	if (inet_pton(AF_INET, value, &address) == 1 &&
+	    settings_addresses_fit(ntohl(address.s_addr), SOFTHCA_MAX_DEVICES)) {
+		*target = ntohl(address.s_addr);
+		return 0;
 	}
 	snprintf(why, size, "%s is the IPv4 address of a host, as 198.18.0.1, not '%s'", row->name,
 		 value);

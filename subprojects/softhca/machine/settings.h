@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 #define SETTINGS_MAX_PORTS   2
-#define SETTINGS_MAX_PLACES 512 /* devices of all machines */
+#define SETTINGS_WIRE_DEVICES 512 /* devices of all machines */
 #define SETTINGS_TEXT 256 /* bytes of the absolute path of a file */
 
 /* The table in settings.c says what each is. */
@@ -55,6 +55,9 @@ bool settings_number(const char *text, int least, int most, int *number);
  * be NULL, with @size 0.
  */
 int settings_complete(struct settings *settings, char *why, size_t size);
+
+/* Whether @first, and the addresses of so many devices behind it, can be addresses of hosts. */
+bool settings_addresses_fit(uint32_t first, int devices);
 
 /* The IPv4 address of a port; adapters and ports are counted from 0 and 1. */
 uint32_t settings_address(const struct settings *settings, int device, int port);

@@ -12,15 +12,6 @@
 
 static struct fabric_list machines = { .count = 1 };
 
-/* Each adapter takes 256 addresses, and the last ones must still be addresses of hosts. */
-static bool addresses_fit(const struct settings *settings)
-{
-	const uint32_t last =
-		settings_address(settings, machines.count * settings->devices, 0) >> 24;
-
-	return last < 224 && (last < 127 || settings->address >> 24 > 127);
-}
-
 int machines_read(const struct settings *settings, char *why, size_t size)
 {
 	int err;
@@ -30,12 +21,12 @@ int machines_read(const struct settings *settings, char *why, size_t size)
 	err = fabric_read_list(settings->machines, &machines, why, size);
 	if (err || machines.count == 1)
 		return err;
-	if (machines.count * settings->devices > SETTINGS_MAX_PLACES) {
+	if (machines.count * settings->devices > SETTINGS_WIRE_DEVICES) {
 		snprintf(why, size, "%d machines with %d devices each are more than %d on a wire",
-			 machines.count, settings->devices, SETTINGS_MAX_PLACES);
+			 machines.count, settings->devices, SETTINGS_WIRE_DEVICES);
 		return -E2BIG;
 	}
-	if (!addresses_fit(settings)) {
+	if (!settings_addresses_fit(settings->address, machines.count * settings->devices)) {
 		snprintf(why, size, "--address: %d adapters of all machines have no room behind it",
 			 machines.count * settings->devices);
 		return -EINVAL;
