@@ -2,6 +2,8 @@
 /* The way from a QP to its peer, and automatic path migration. */
 #include "qp.h"
 
+#include <string.h>
+
 static bool connected(const struct hca_qp *qp)
 {
 	return qp->state == IBV_QPS_RTR || qp->state == IBV_QPS_RTS || qp->state == IBV_QPS_SQD;
@@ -72,6 +74,40 @@ void path_met(struct hca_qp *qp, struct hca_qp *peer)
 	    qp->attr.path_mig_state == IBV_MIG_MIGRATED)
 		return;
 	peer->attr.path_mig_state = qp->attr.path_mig_state = IBV_MIG_ARMED;
+}
+
+/* ---- paths as datagrams have them ---- */
+
+struct av path_av(const struct hca_qp *qp)
+{
+	const struct ib_uverbs_qp_dest *dest = &qp->attr.dest;
+	struct av av = { .dlid = dest->dlid,
+			 .sl = dest->sl,
+			 .sgid_index = dest->sgid_index,
+			 .hop_limit = dest->hop_limit,
+			 .traffic_class = dest->traffic_class,
+			 .global = dest->is_global,
+			 .flow_label = dest->flow_label,
+			 .qpn = qp->attr.dest_qpn };
+
+	memcpy(av.dgid, dest->dgid, sizeof(av.dgid));
+	return av;
+}
+
+struct ib_uverbs_qp_dest path_dest(const struct av *av)
+{
+	struct ib_uverbs_qp_dest dest = {
+		.dlid = av->dlid,
+		.sl = av->sl,
+		.sgid_index = av->sgid_index,
+		.hop_limit = av->hop_limit,
+		.traffic_class = av->traffic_class,
+		.is_global = av->global,
+		.flow_label = av->flow_label,
+	};
+
+	memcpy(dest.dgid, av->dgid, sizeof(dest.dgid));
+	return dest;
 }
 
 /* ---- whom a message can reach ---- */

@@ -284,6 +284,10 @@ bool path_receives(const struct hca_qp *qp);
 /* The QP behind this port, if it is up and of the type that @qp talks to, or NULL. */
 struct hca_qp *path_peer(const struct hca_qp *qp, uint16_t lid, uint32_t qpn);
 
+/* The path and the peer of a connected QP, as those of a datagram; and such a path back. */
+struct av path_av(const struct hca_qp *qp);
+struct ib_uverbs_qp_dest path_dest(const struct av *av);
+
 /* Brings the QP to its alternate path, with the event. False: not armed, or that port is down. */
 bool path_migrate(struct hca_qp *qp);
 

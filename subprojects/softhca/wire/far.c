@@ -99,7 +99,7 @@ static void describe(const struct attempt *attempt, struct far_request *request)
 		.remote_address = wqe->remote_address,
 		.swap_add = wqe->swap_add,
 		.compare = wqe->compare,
-		.av = qp->type == IBV_QPT_UD ? wqe->av : operation_av(qp),
+		.av = qp->type == IBV_QPT_UD ? wqe->av : path_av(qp),
 		.srqn = wqe->srqn,
 		.rkey = wqe->rkey,
 		.imm = wqe->imm,

@@ -138,38 +138,6 @@ void operation_describe(const struct attempt *attempt, struct cqe *cqe)
 	cqe->byte_count = (uint32_t)attempt->wqe->length;
 }
 
-struct av operation_av(const struct hca_qp *qp)
-{
-	const struct ib_uverbs_qp_dest *dest = &qp->attr.dest;
-	struct av av = { .dlid = dest->dlid,
-			 .sl = dest->sl,
-			 .sgid_index = dest->sgid_index,
-			 .hop_limit = dest->hop_limit,
-			 .traffic_class = dest->traffic_class,
-			 .global = dest->is_global,
-			 .flow_label = dest->flow_label,
-			 .qpn = qp->attr.dest_qpn };
-
-	memcpy(av.dgid, dest->dgid, sizeof(av.dgid));
-	return av;
-}
-
-struct ib_uverbs_qp_dest operation_dest(const struct av *av)
-{
-	struct ib_uverbs_qp_dest dest = {
-		.dlid = av->dlid,
-		.sl = av->sl,
-		.sgid_index = av->sgid_index,
-		.hop_limit = av->hop_limit,
-		.traffic_class = av->traffic_class,
-		.is_global = av->global,
-		.flow_label = av->flow_label,
-	};
-
-	memcpy(dest.dgid, av->dgid, sizeof(dest.dgid));
-	return dest;
-}
-
 void operation_receiver_fails(struct attempt *attempt)
 {
 	if (attempt->peer == attempt->qp)

@@ -39,7 +39,7 @@ static struct packet packet_of(const struct hca_qp *qp, uint8_t operation)
 	return (struct packet){
 		.device = qp->device,
 		.port = qp->attr.port,
-		.av = operation_av(qp),
+		.av = path_av(qp),
 		.source_qpn = qp->qpn,
 		.opcode = (uint8_t)(transport_of(qp) | operation),
 		.migrated = qp->attr.path_mig_state == IBV_MIG_MIGRATED,

@@ -46,10 +46,6 @@ enum outcome operation_fail(struct attempt *attempt, enum syndrome syndrome);
 bool operation_changes_sender(const struct wqe *wqe);
 bool operation_is_atomic(const struct wqe *wqe);
 
-/* The path and the peer of a connected QP, as those of a datagram; and such a path back. */
-struct av operation_av(const struct hca_qp *qp);
-struct ib_uverbs_qp_dest operation_dest(const struct av *av);
-
 /* Bytes of the word that an atomic changes. */
 #define OPERATION_ATOMIC sizeof(uint64_t)
 
