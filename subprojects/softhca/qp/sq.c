@@ -115,6 +115,9 @@ enum syndrome sq_fetch(const struct hca_qp *qp, uint32_t slot, struct wqe *wqe)
 {
 	uint8_t bytes[WQE_MAX_BYTES];
 
+	/* For the completion of a request that cannot be read. */
+	wqe->opcode = 0;
+	wqe->length = 0;
 	wqe->slots = read_wqe(qp, slot, bytes);
 	if (!wqe->slots)
 		return SYNDROME_LOCAL_QP_OP;
