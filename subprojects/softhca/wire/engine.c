@@ -15,7 +15,7 @@
 #define ACTIVE_NAP (8u * MILLISECOND)
 #define IDLE_NAP (20u * MILLISECOND)
 #define LINGER	    20000u /* nanoseconds; a program on another processor answers in 1000 */
-/* of a command that waits for work: long messages go on after it, as they would on a wire */
+/* A command that waits for work waits for so many turns. Long messages go on after it. */
 #define MOST_TURNS  16
 
 struct pace {
