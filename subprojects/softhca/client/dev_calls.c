@@ -161,9 +161,25 @@ static int wait_for_event(struct dev *dev)
 	return err;
 }
 
+/*
+ * rdma-core 18 and 19 write only 16 of the 24 bytes of DESTROY_CQ. As the kernel does, this reads
+ * the other 8 behind them, with the handle. Returns the whole length, or 0 if it cannot read them.
+ */
+static size_t whole_length(const struct dev *dev, uint64_t *copy, const void *data, size_t length)
+{
+	struct ib_uverbs_cmd_hdr *hdr = (void *)copy;
+
+	if (dev->cm || hdr->command != IB_USER_VERBS_CMD_DESTROY_CQ || length != 16 ||
+	    hdr->in_words != 4)
+		return length;
+	hdr->in_words = 6;
+	return peek(copy + 2, (const char *)data + length, 8) ? length + 8 : 0;
+}
+
 ssize_t dev_write(struct dev *dev, const void *data, size_t length)
 {
 	uint64_t copy[SOFTHCA_MAX_COMMAND / sizeof(uint64_t)];
+	size_t whole = 0;
 	int saved = errno;
 	int err;
 
@@ -178,9 +194,11 @@ ssize_t dev_write(struct dev *dev, const void *data, size_t length)
 	}
 	/* The program may overwrite mmap() at any time, so each command looks. */
 	bypass_detect();
-	err = peek(copy, data, length) ? 0 : -EFAULT;
+	if (peek(copy, data, length))
+		whole = whole_length(dev, copy, data, length);
+	err = whole ? 0 : -EFAULT;
 	while (!err) {
-		err = locked_command(dev, copy, length);
+		err = locked_command(dev, copy, whole);
 		if (err != -EAGAIN || !dev->cm)
 			break;
 		err = wait_for_event(dev);

@@ -12,7 +12,10 @@
 /* The largest max_mr is smaller. An unused part of the table takes no memory. */
 #define HANDLES (1u << 20)
 
-/* The doorbell page. */
+/*
+ * The doorbell page. The file's offset is at its end: a write() to a duplicate of the descriptor,
+ * which the preload does not know, would make the file longer, and fails with EPERM.
+ */
 static int map_uar(struct hca_context *ctx, int *result)
 {
 	int fd = memfd_sealed("softhca-uar", (off_t)SOFTHCA_UAR_LEN * SOFTHCA_UAR_PAGES);
@@ -26,6 +29,7 @@ static int map_uar(struct hca_context *ctx, int *result)
 		close(fd);
 		return err;
 	}
+	lseek(fd, 0, SEEK_END);
 	*result = fd;
 	return 0;
 }

@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <rdma/ib_user_verbs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -465,4 +466,43 @@ ROW("a request is executed before a later command")
 		rig_must_succeed(pair.a->cq);
 		must_eq(ibv_dereg_mr(round & 1 ? to : from), 0);
 	}
+}
+
+/* ---- writes that libibverbs of today does not make ---- */
+
+struct destroy_cq {
+	struct ib_uverbs_cmd_hdr hdr;
+	struct ib_uverbs_destroy_cq body;
+};
+
+static int write_destruction(int fd, const struct ibv_cq *cq, size_t size)
+{
+	struct ib_uverbs_destroy_cq_resp resp;
+	const struct destroy_cq cmd = {
+		.hdr = { IB_USER_VERBS_CMD_DESTROY_CQ, (uint16_t)(size / 4), sizeof(resp) / 4 },
+		.body = { .response = (uint64_t)(uintptr_t)&resp, .cq_handle = cq->handle },
+	};
+	const ssize_t done = write(fd, &cmd, size);
+
+	must(done < 0 || (size_t)done == size);
+	return done < 0 ? errno : 0;
+}
+
+ROW("a CQ is destroyed by the short command of rdma-core 18")
+{
+	struct ibv_context *ctx = rig_host(0)->ctx;
+	struct ibv_cq *cq = MADE(ibv_create_cq(ctx, 1, NULL, NULL, 0));
+
+	must_eq(write_destruction(ctx->cmd_fd, cq, 20), EINVAL);
+	must_eq(write_destruction(ctx->cmd_fd, cq, 16), 0);
+	must_eq(write_destruction(ctx->cmd_fd, cq, 16), ENOENT);
+}
+
+ROW("a write to a duplicate of the device is not lost unseen")
+{
+	struct ibv_context *ctx = rig_host(0)->ctx;
+	struct ibv_cq *cq = MADE(ibv_create_cq(ctx, 1, NULL, NULL, 0));
+
+	must_eq(write_destruction(dup(ctx->cmd_fd), cq, sizeof(struct destroy_cq)), EPERM);
+	must_eq(ibv_destroy_cq(cq), 0);
 }
