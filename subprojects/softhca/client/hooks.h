@@ -11,9 +11,14 @@
 #include <lookup/lookup.h>
 #include <own/real.h>
 
+#include <alloca.h>
+
 #define HOOK __attribute__((visibility("default")))
 
-/* The path as it is in the emulated machine; valid until the block ends. */
-#define REDIRECTED(path) place_redirect(path, (char[512]){ 0 }, 512)
+/*
+ * The path as it is in the emulated machine; valid until the function returns. An array here would
+ * have to be initialized, which costs more than the test of most paths.
+ */
+#define REDIRECTED(path) place_redirect(path, alloca(512), 512)
 
 #endif
