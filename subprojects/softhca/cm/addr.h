@@ -35,7 +35,6 @@ union cm_address {
 
 /* Of every path. */
 #define CM_PKEY 0xffffu
-#define CM_PATH_MTU IBV_MTU_4096
 #define CM_PATH_LIFETIME 14 /* 4.096 us * 2^14 = 67 ms */
 #define CM_ACK_TIMEOUT (CM_PATH_LIFETIME + 1) /* there and back */
 

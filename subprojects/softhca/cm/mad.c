@@ -150,7 +150,7 @@ void cm_mad_req(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 				   (param->flow_control & 1));
 	put32(data + REQ_PSN, id->psn << 8 | RESPONSE_TIMEOUT << 3 | id->retry_count);
 	put16(data + REQ_PKEY, CM_PKEY);
-	data[REQ_RNR_RETRY] = (uint8_t)(CM_PATH_MTU << 4 | id->rnr_retry);
+	data[REQ_RNR_RETRY] = (uint8_t)(port_mtu(id->device->machine) << 4 | id->rnr_retry);
 	data[REQ_SRQ] = (uint8_t)(CM_RETRIES << 4 | (param->srq != 0) << 3 |
 				  (service_type(id) == 3)); /* XRC */
 	put_path(data + REQ_PATH, id);

@@ -56,7 +56,7 @@ static void put_path(const struct cm_id *id, struct ib_user_path_rec *path)
 	path->dlid = lid_of(id->dst_device, id->dst_port);
 	path->slid = lid_of(id->device, id->port);
 	path->reversible = 1;
-	path->mtu = CM_PATH_MTU;
+	path->mtu = port_mtu(id->file->machine);
 	path->numb_path = 1;
 	path->mtu_selector = path->rate_selector = path->packet_life_time_selector = EXACTLY;
 	path->rate = id->device->model->path_rate;
@@ -124,7 +124,7 @@ static unsigned int put_path_record(const struct cm_id *id, struct ib_path_rec_d
 	wire.slid = lid_of(id->device, id->port);
 	wire.reversible_count = REVERSIBLE | 1;
 	wire.pkey = CM_PKEY;
-	wire.mtu = EXACTLY << 6 | CM_PATH_MTU;
+	wire.mtu = EXACTLY << 6 | port_mtu(id->file->machine);
 	wire.rate = (uint8_t)(EXACTLY << 6 | id->device->model->path_rate);
 	wire.life_time = EXACTLY << 6 | CM_PATH_LIFETIME;
 	path->flags = IB_PATH_GMP | IB_PATH_PRIMARY | IB_PATH_BIDIRECTIONAL;
@@ -232,7 +232,7 @@ static int rtr_attr(const struct cm_id *id, struct ib_uverbs_qp_attr *attr)
 	attr->qp_attr_mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
 			     IBV_QP_RQ_PSN;
 	cm_addr_vector_to_peer(id, &attr->ah_attr);
-	attr->path_mtu = CM_PATH_MTU;
+	attr->path_mtu = port_mtu(id->file->machine);
 	attr->dest_qp_num = id->remote_qpn;
 	attr->rq_psn = id->remote_psn;
 	if (id->qp_type == IBV_QPT_RC || id->qp_type == IBV_QPT_XRC_RECV) {

@@ -35,6 +35,12 @@ uint32_t port_capabilities(const struct hca_machine *machine)
 	return IBV_PORT_AUTO_MIGR_SUP | IBV_PORT_SYS_IMAGE_GUID_SUP | IBV_PORT_CLIENT_REG_SUP;
 }
 
+/* The most that drivers choose for an interface whose own MTU is 1500. */
+uint8_t port_mtu(const struct hca_machine *machine)
+{
+	return machine->settings.ethernet ? IBV_MTU_1024 : IBV_MTU_4096;
+}
+
 uint16_t port_pkeys(const struct hca_machine *machine)
 {
 	return machine->settings.ethernet ? 1 : IB_PKEYS;

@@ -26,6 +26,9 @@ uint16_t port_sm_lid(struct hca_machine *machine);
 /* port_cap_flags */
 uint32_t port_capabilities(const struct hca_machine *machine);
 
+/* As enum ibv_mtu: of a port that is up, and of each path. */
+uint8_t port_mtu(const struct hca_machine *machine);
+
 /* Places in the P_Key table. The first one is the default P_Key, the others are empty. */
 uint16_t port_pkeys(const struct hca_machine *machine);
 

@@ -12,8 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define VENDOR	     0x02c9
-#define MTU	     IBV_MTU_4096
+#define VENDOR 0x02c9
 #define WIDTH_4X     2
 
 int cmd_get_context(struct cmd *cmd)
@@ -134,7 +133,8 @@ int cmd_query_port(struct cmd *cmd)
 	resp.lid = port_lid(device, request->port_num);
 	resp.sm_lid = port_sm_lid(device->machine);
 	resp.state = port->active ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
-	resp.max_mtu = resp.active_mtu = MTU;
+	resp.max_mtu = IBV_MTU_4096;
+	resp.active_mtu = port_mtu(device->machine);
 	resp.max_vl_num = 4;
 	resp.subnet_timeout = device->machine->settings.ethernet ? 0 : 18;
 	resp.active_width = WIDTH_4X;

@@ -62,8 +62,9 @@ def order(recording):
 
 
 @LINKS
-def test_a_connection(played):
-    """The numbers of both QPs and of their first packets, and the ids of both sides."""
+def test_a_connection(played, settings):
+    """The numbers of both QPs and of their first packets, the path's MTU (1024 or 4096), and the
+    ids of both sides."""
     recording = played(f"rping -s -a {THERE} -C 3", f"rping -c -a {THERE} -I {HERE} -C 3")
     req, rep, rtu, dreq, drep = recording.messages
     assert [m.name for m in recording.messages] == ["REQ", "REP", "RTU", "DREQ", "DREP"]
@@ -80,6 +81,7 @@ def test_a_connection(played):
     assert {packet.qpn for packet in theirs} == {req.number(32)}
     assert dreq.number(8) == (rep.number(12) if dreq.interface == 0 else req.number(32))
     assert ours[0].psn == req.number(44)
+    assert req.data[50] >> 4 == (3 if settings else 5)
     assert next(p for p in theirs if p.name != "ACK").psn == rep.number(20)
 
 

@@ -28,11 +28,11 @@ def test_each_case_holds(passes):
 def test_ibv_devinfo(below):
     out = output(below, "ibv_devinfo", "-v", "-d", models.device(1))
     facts = dict(
-        re.findall(r"^\s*(link_layer|port_lid|sm_lid|pkey_tbl_len|gid_tbl_len):\s+(\S+)", out,
+        re.findall(r"^\s*(link_layer|max_mtu|active_mtu|port_lid|sm_lid|pkey_tbl_len|gid_tbl_len):\s+(\S+)", out,
                    re.M))
     assert facts == {
-        "link_layer": "Ethernet", "port_lid": "0", "sm_lid": "0", "pkey_tbl_len": "1",
-        "gid_tbl_len": "16"
+        "link_layer": "Ethernet", "max_mtu": "4096", "active_mtu": "1024", "port_lid": "0",
+        "sm_lid": "0", "pkey_tbl_len": "1", "gid_tbl_len": "16"
     }
     gids = re.findall(r"GID\[ *\d\]:\s+(\S+), (RoCE v\d)", out)
     versions = VERSIONS[models.model()]
@@ -78,4 +78,4 @@ def test_pingpong(pair, words):
 
 
 def test_perftest(pair):
-    pair("ib_send_bw -c UD -n 200 -s 2048 -x 1 -F".split(), settings=[ETHERNET])
+    pair("ib_send_bw -c UD -n 200 -s 1024 -x 1 -F".split(), settings=[ETHERNET])
