@@ -12,7 +12,10 @@
  * memory itself, as the kernel's copy_to_user() does.
  */
 #define SOFTHCA_MAGIC	0x53484341u /* "SHCA" */
-/* The daemon refuses another one with EPROTO. Daemons of two machines do not exchange it. */
+/*
+ * The daemon refuses a client of another version with EPROTO. Daemons of two machines meet only if
+ * theirs are the same (fabric/introduce.c).
+ */
 #define SOFTHCA_VERSION 7u
 
 /* Of a machine: uverbs0 to uverbs15. */

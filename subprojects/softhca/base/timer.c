@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * Timers of retries. Mostly the last one started is the last one due, so the search begins
- * at the end.
- */
+/* The timer that was started last is mostly due last, so timer_start() searches from the end. */
 #include "timer.h"
 
 void timer_start(struct list *timers, struct timer *timer, uint64_t deadline)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Timers of retries, in a list in the order of their deadlines. */
+/* Timers, in a list in the order of their deadlines. */
 #ifndef SOFTHCA_TIMER_H
 #define SOFTHCA_TIMER_H
 

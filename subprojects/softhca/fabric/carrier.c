@@ -250,10 +250,13 @@ const void *carrier_address(size_t *length)
 /* ---- birth ---- */
 
 /*
- * libfabric before 1.18 sends by TCP with its layer rxm. That fetches frames of more than a limit,
- * which takes a round trip more, and completes them after short ones that follow. So the limit is
- * that of all frames. The limit is the length of a buffer for RDMA devices, and before 1.13 always;
- * the buffers of that length take 140 MB. Each connection gets fewer of them.
+ * libfabric before 1.18 sends by TCP with its layer rxm. rxm sends a frame at once if it is not
+ * longer than EAGER_LIMIT. The receiver fetches a longer frame, which takes a round trip more, and
+ * completes it after short frames that follow: messages.c would take it for lost. So the user's
+ * value, which may be smaller than a frame, is replaced.
+ *
+ * For RDMA devices, and before 1.13 always, BUFFER_SIZE is the limit. Buffers as long as a frame
+ * take 140 MB. MSG_RX_SIZE and MSG_TX_SIZE leave each connection fewer buffers.
  */
 static int set_up_rxm(void)
 {
@@ -350,7 +353,10 @@ static void close_queue(void)
 	carrier.fabric = NULL;
 }
 
-/* The providers opx and efa of libfabric 2.1 have no descriptor to wait for: takes the next one. */
+/*
+ * Leaves *info at the first network whose provider has a descriptor to wait for. The providers opx
+ * and efa of libfabric 2.1 have none.
+ */
 static int open_first(struct fi_info **info)
 {
 	int err;

@@ -19,7 +19,7 @@
 #define FABRIC_NAME 254 /* bytes of a host name, its end included */
 #define FABRIC_BODY (72u << 10) /* the most that a frame carries */
 
-/* Before each message; both have multiples of 8 bytes. */
+/* Precedes each message of a frame. Zeroes fill the message up to a multiple of 8 bytes. */
 struct label {
 	uint32_t kind, length;
 };

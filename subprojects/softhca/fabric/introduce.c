@@ -86,7 +86,8 @@ const char *introduce_verify(const struct introduction *introduction, int machin
 	if (!fabric_same(right, introduction->seal))
 		return "it has another key";
 	if (!fabric_same(terms, introduction->terms))
-		return "it has another list of machines, other settings, another release or provider of libfabric";
+		return "it has another list of machines, other settings, another release of softhca, or another "
+		       "provider of libfabric";
 	if (introduction->called != (machine < 0 ? (unsigned int)machines->own : INTRODUCE_NOBODY))
 		return "it repeats what another machine says";
 	/* The later machine of the list calls the earlier one. */
