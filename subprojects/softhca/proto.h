@@ -42,11 +42,11 @@ struct softhca_hello {
 	uint32_t magic;
 	uint32_t version;
 	uint32_t kind;
-	/*
-	 * N of uverbsN; for SOFTHCA_CM the program's host, or SOFTHCA_EVERY_HOST; for
-	 * SOFTHCA_CAPTURE the most bytes to keep of each packet
-	 */
-	uint32_t device;
+	union {
+		uint32_t device; /* N of uverbsN */
+		uint32_t host; /* for SOFTHCA_CM: the program's, or SOFTHCA_EVERY_HOST */
+		uint32_t snap; /* for SOFTHCA_CAPTURE: the most bytes to keep of each packet */
+	};
 	uint64_t arena_pages; /* 0 = the client has no arena */
 	uint64_t probe;	     /* address of a word in the client that holds SOFTHCA_MAGIC */
 };

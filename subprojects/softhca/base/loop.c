@@ -69,7 +69,7 @@ void loop_take_spare(void)
 	spare_fd = fcntl(epoll_fd, F_DUPFD_CLOEXEC, 0);
 }
 
-int loop_init(bool descriptors_first)
+int loop_init(bool sleeps_on_epoll)
 {
 	int err = 0;
 
@@ -77,7 +77,7 @@ int loop_init(bool descriptors_first)
 	if (epoll_fd < 0)
 		return -errno;
 	loop_take_spare();
-	if (descriptors_first)
+	if (sleeps_on_epoll)
 		err = watch_bell();
 	return err ? err : sleep_init(epoll_fd, bell_fd);
 }
@@ -140,7 +140,7 @@ int loop_wait(uint64_t nanoseconds, enum sleep_end *end)
 {
 	int count;
 
-	*end = nanoseconds ? sleep_announced(nanoseconds) : SLEEP_NONE;
+	*end = nanoseconds ? sleep_begin(nanoseconds) : SLEEP_NONE;
 	if (!sleep_has_ready())
 		return 0;
 	count = epoll_wait(epoll_fd, events, MAX_EVENTS, 0);

@@ -14,8 +14,8 @@ struct watch {
 	uint32_t ends; /* epoll's events by which its owner ends: served before everything else */
 };
 
-/* @descriptors_first: wakes up faster for descriptors than for programs that ring. 0 or -errno. */
-int loop_init(bool descriptors_first);
+/* @sleeps_on_epoll: descriptors wake the daemon faster than programs that ring. 0 or -errno. */
+int loop_init(bool sleeps_on_epoll);
 
 /* @events as for epoll; 0 = only errors and hang-ups. 0 or -errno. */
 int loop_watch(int fd, uint32_t events, struct watch *watch);

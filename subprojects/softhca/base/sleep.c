@@ -157,7 +157,7 @@ static bool epoll_is_ready(const struct timespec *timeout)
 	return true;
 }
 
-enum sleep_end sleep_announced(uint64_t nanoseconds)
+enum sleep_end sleep_begin(uint64_t nanoseconds)
 {
 	const struct timespec timeout = { (time_t)(nanoseconds / 1000000000u),
 					  (long)(nanoseconds % 1000000000u) };

@@ -20,8 +20,8 @@ void sleep_announce(void);
 
 /* SLEEP_NONE: there was no sleep. */
 enum sleep_end { SLEEP_NONE, SLEEP_WOKEN, SLEEP_OVER };
-/* Sleeps at most so long, after sleep_announce(). */
-enum sleep_end sleep_announced(uint64_t nanoseconds);
+/* Sleeps at most so long. The caller has called sleep_announce(). */
+enum sleep_end sleep_begin(uint64_t nanoseconds);
 
 /* The processor of the program that woke the daemon last. */
 int sleep_waker(void);

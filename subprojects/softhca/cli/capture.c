@@ -63,7 +63,7 @@ static int start_writer(int sock, int file, int ring_fd)
 static int begin(int file, uint32_t snap)
 {
 	const struct softhca_hello hello = { SOFTHCA_MAGIC, SOFTHCA_VERSION,
-					     .kind = SOFTHCA_CAPTURE, .device = snap };
+					     .kind = SOFTHCA_CAPTURE, .snap = snap };
 	struct softhca_welcome reply = { 0 };
 	char directory[DIR_MAX + 1];
 	int ring = -1, sock = cli_connect(directory), err;

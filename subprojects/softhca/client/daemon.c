@@ -83,9 +83,10 @@ static int greet(struct dev *dev)
 {
 	struct arena_info arena = { .fd = -1 };
 	struct softhca_hello hello = {
-		.magic = SOFTHCA_MAGIC, .version = SOFTHCA_VERSION,
+		.magic = SOFTHCA_MAGIC,
+		.version = SOFTHCA_VERSION,
 		.kind = dev->cm ? SOFTHCA_CM : SOFTHCA_CONTEXT,
-		.device = dev->index,
+		.device = dev->index, /* or .host, which is at the same place */
 		.probe = (uint64_t)(uintptr_t)&probe,
 	};
 	struct softhca_welcome welcome = { 0 };

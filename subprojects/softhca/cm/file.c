@@ -27,15 +27,14 @@ int cm_file_create(struct hca_machine *machine, const struct softhca_hello *hell
 	struct cm_file *file;
 	int err;
 
-	if (hello->device != SOFTHCA_EVERY_HOST &&
-	    hello->device >= (uint32_t)machine->settings.devices)
+	if (hello->host != SOFTHCA_EVERY_HOST && hello->host >= (uint32_t)machine->settings.devices)
 		return -ENODEV;
 	file = calloc(1, sizeof(*file));
 	if (!file)
 		return -ENOMEM;
 	file->machine = machine;
 	file->client.cm = true;
-	file->host = hello->device == SOFTHCA_EVERY_HOST ? -1 : (int)hello->device;
+	file->host = hello->host == SOFTHCA_EVERY_HOST ? -1 : (int)hello->host;
 	list_init(&file->ids);
 	list_init(&file->events);
 	err = make_wake_pair(file);

@@ -7,17 +7,17 @@
 
 #define CARRIER_ADDRESS 128 /* the most bytes of an address */
 
-#define FRAME 0x53484632u /* "SHF2"; also tells the order of bytes */
+#define CARRIER_MAGIC 0x53484632u /* "SHF2"; also tells the order of bytes */
 
 /* What each message begins with. */
-struct frame {
-	uint32_t magic; /* FRAME */
+struct carrier_frame {
+	uint32_t magic; /* CARRIER_MAGIC */
 	uint16_t from, unused;
 	uint64_t number; /* of those that its sender has sent in this meeting */
-	uint8_t token[FABRIC_SEAL]; /* of this meeting of the two machines */
+	uint8_t token[FABRIC_TOKEN]; /* of this meeting of the two machines */
 };
 
-#define CARRIER_FRAME (sizeof(struct frame) + FABRIC_BODY)
+#define CARRIER_FRAME (sizeof(struct carrier_frame) + FABRIC_BODY)
 
 /* The context is libfabric's while the message is on its way. */
 struct fabric_parcel {
@@ -27,12 +27,12 @@ struct fabric_parcel {
 	bool limited; /* it counts against the limit of its machine */
 	unsigned int meeting;
 	size_t length; /* of the body */
-	struct frame frame;
+	struct carrier_frame frame;
 	uint64_t body[];
 };
 
 _Static_assert(offsetof(struct fabric_parcel, body) ==
-		       offsetof(struct fabric_parcel, frame) + sizeof(struct frame),
+		       offsetof(struct fabric_parcel, frame) + sizeof(struct carrier_frame),
 	       "the body follows the frame");
 
 struct carrier_plan {

@@ -47,6 +47,8 @@ int fabric_read_list(const char *path, struct fabric_list *list, char *why, size
 /* ---- the key (seal.c) ---- */
 
 #define FABRIC_SEAL 16
+#define FABRIC_NONCE FABRIC_SEAL
+#define FABRIC_TOKEN FABRIC_SEAL
 
 /* Reads the key of @path, or of ~/.softhca-key, and makes it if need be. 0 or -errno; @why. */
 int fabric_read_key(const char *path, char *why, size_t size);
@@ -56,9 +58,10 @@ void fabric_seal(const void *bytes, size_t length, uint8_t seal[FABRIC_SEAL]);
 
 /* The hash of two nonces, in an order that both sides know, and at most FABRIC_TEXT bytes. */
 #define FABRIC_TEXT 256
-void fabric_seal_text(const uint8_t first[FABRIC_SEAL], const uint8_t second[FABRIC_SEAL],
+void fabric_seal_text(const uint8_t first[FABRIC_NONCE], const uint8_t second[FABRIC_NONCE],
 		      const void *text, size_t length, uint8_t seal[FABRIC_SEAL]);
 
+/* Of two seals, nonces or tokens. */
 bool fabric_same(const uint8_t one[FABRIC_SEAL], const uint8_t other[FABRIC_SEAL]);
 
 /* ---- messages (messages.c) ---- */

@@ -44,10 +44,10 @@ int introduce_begin(const struct settings *settings, const struct fabric_list *l
 bool introduce_greet(struct greeting *greeting)
 {
 	*greeting = (struct greeting){ .magic = GREETING };
-	return getrandom(greeting->nonce, FABRIC_SEAL, 0) == FABRIC_SEAL;
+	return getrandom(greeting->nonce, FABRIC_NONCE, 0) == FABRIC_NONCE;
 }
 
-const char *introduce_answer(const struct greeting *greeting, const uint8_t ours[FABRIC_SEAL])
+const char *introduce_answer(const struct greeting *greeting, const uint8_t ours[FABRIC_NONCE])
 {
 	if (greeting->magic != GREETING)
 		return "no softhca speaks there";
@@ -55,14 +55,14 @@ const char *introduce_answer(const struct greeting *greeting, const uint8_t ours
 	return fabric_same(greeting->nonce, ours) ? "it repeats what it hears" : NULL;
 }
 
-static void seal(const struct introduction *introduction, const uint8_t sender[FABRIC_SEAL],
-		 const uint8_t receiver[FABRIC_SEAL], uint8_t out[FABRIC_SEAL])
+static void seal(const struct introduction *introduction, const uint8_t sender[FABRIC_NONCE],
+		 const uint8_t receiver[FABRIC_NONCE], uint8_t out[FABRIC_SEAL])
 {
 	fabric_seal_text(sender, receiver, introduction, offsetof(struct introduction, seal), out);
 }
 
-void introduce_self(struct introduction *introduction, int called,
-		    const uint8_t ours[FABRIC_SEAL], const uint8_t theirs[FABRIC_SEAL])
+void introduce_self(struct introduction *introduction, int called, const uint8_t ours[FABRIC_NONCE],
+		    const uint8_t theirs[FABRIC_NONCE])
 {
 	size_t length;
 	const void *address = carrier_address(&length);
@@ -78,7 +78,7 @@ void introduce_self(struct introduction *introduction, int called,
 }
 
 const char *introduce_verify(const struct introduction *introduction, int machine,
-			     const uint8_t ours[FABRIC_SEAL], const uint8_t theirs[FABRIC_SEAL])
+			     const uint8_t ours[FABRIC_NONCE], const uint8_t theirs[FABRIC_NONCE])
 {
 	uint8_t right[FABRIC_SEAL];
 
@@ -98,8 +98,8 @@ const char *introduce_verify(const struct introduction *introduction, int machin
 	return introduction->address_length <= CARRIER_ADDRESS ? NULL : "its address is too long";
 }
 
-void introduce_token(int machine, const uint8_t ours[FABRIC_SEAL],
-		     const uint8_t theirs[FABRIC_SEAL], uint8_t token[FABRIC_SEAL])
+void introduce_token(int machine, const uint8_t ours[FABRIC_NONCE],
+		     const uint8_t theirs[FABRIC_NONCE], uint8_t token[FABRIC_TOKEN])
 {
 	const bool later = machine > machines->own;
 

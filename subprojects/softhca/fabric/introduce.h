@@ -7,7 +7,7 @@
 
 struct greeting {
 	uint32_t magic, unused;
-	uint8_t nonce[FABRIC_SEAL];
+	uint8_t nonce[FABRIC_NONCE];
 };
 
 #define INTRODUCE_NOBODY 0xffffu
@@ -29,18 +29,18 @@ int introduce_begin(const struct settings *settings, const struct fabric_list *l
 bool introduce_greet(struct greeting *greeting);
 
 /* NULL, or why the connection by which this greeting came must end. @ours: the nonce sent there. */
-const char *introduce_answer(const struct greeting *greeting, const uint8_t ours[FABRIC_SEAL]);
+const char *introduce_answer(const struct greeting *greeting, const uint8_t ours[FABRIC_NONCE]);
 
 /* This machine's introduction. @called: the machine that it has called; -1 = it was called. */
-void introduce_self(struct introduction *introduction, int called,
-		    const uint8_t ours[FABRIC_SEAL], const uint8_t theirs[FABRIC_SEAL]);
+void introduce_self(struct introduction *introduction, int called, const uint8_t ours[FABRIC_NONCE],
+		    const uint8_t theirs[FABRIC_NONCE]);
 
 /* NULL, or why the connection must end. @machine: the machine that was called; -1 = this one. */
 const char *introduce_verify(const struct introduction *introduction, int machine,
-			     const uint8_t ours[FABRIC_SEAL], const uint8_t theirs[FABRIC_SEAL]);
+			     const uint8_t ours[FABRIC_NONCE], const uint8_t theirs[FABRIC_NONCE]);
 
 /* What the frames of this meeting with machine @machine have, in both directions. */
-void introduce_token(int machine, const uint8_t ours[FABRIC_SEAL],
-		     const uint8_t theirs[FABRIC_SEAL], uint8_t token[FABRIC_SEAL]);
+void introduce_token(int machine, const uint8_t ours[FABRIC_NONCE],
+		     const uint8_t theirs[FABRIC_NONCE], uint8_t token[FABRIC_TOKEN]);
 
 #endif

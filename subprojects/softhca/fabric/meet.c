@@ -33,7 +33,7 @@ struct meeting {
 	struct list link; /* fabric.strangers, as long as machine is -1: not known yet */
 	int sock, machine;
 	bool greeted, refused; /* the other is no machine of this wire */
-	uint8_t nonce[FABRIC_SEAL];
+	uint8_t nonce[FABRIC_NONCE];
 	struct greeting other;
 	size_t got;
 	uint8_t bytes[sizeof(struct introduction)];
@@ -146,7 +146,7 @@ static bool send_greeting(struct meeting *meeting)
 
 	if (!introduce_greet(&greeting))
 		return false;
-	memcpy(meeting->nonce, greeting.nonce, FABRIC_SEAL);
+	memcpy(meeting->nonce, greeting.nonce, FABRIC_NONCE);
 	return send_bytes(meeting, &greeting, sizeof(greeting));
 }
 
@@ -165,7 +165,7 @@ static const char *receive_introduction(struct meeting *meeting)
 	const struct introduction *introduction = (const void *)meeting->bytes;
 	const char *reason = introduce_verify(introduction, meeting->machine, meeting->nonce,
 					      meeting->other.nonce);
-	uint8_t token[FABRIC_SEAL];
+	uint8_t token[FABRIC_TOKEN];
 	struct peer *peer;
 
 	meeting->refused = reason;

@@ -23,7 +23,7 @@ static struct messages {
 		bool broken; /* a frame is lost: the machine must be met again */
 		unsigned int parcels; /* of this meeting, that count for MOST_PARCELS */
 		unsigned int meeting; /* how many there were */
-		uint8_t token[FABRIC_SEAL];
+		uint8_t token[FABRIC_TOKEN];
 		uint64_t sent, taken; /* frames of this meeting */
 		struct fabric_parcel *shared; /* the frame that is being filled, or NULL */
 		bool urgent; /* it has more than answers */
@@ -104,10 +104,10 @@ static void send_frame(struct fabric_parcel *parcel)
 		fabric_release(parcel);
 		return;
 	}
-	parcel->frame = (struct frame){ .magic = FRAME,
-					.from = (uint16_t)messages.own,
-					.number = messages.peer[machine].sent++ };
-	memcpy(parcel->frame.token, messages.peer[machine].token, FABRIC_SEAL);
+	parcel->frame = (struct carrier_frame){ .magic = CARRIER_MAGIC,
+						.from = (uint16_t)messages.own,
+						.number = messages.peer[machine].sent++ };
+	memcpy(parcel->frame.token, messages.peer[machine].token, FABRIC_TOKEN);
 	carrier_send(parcel);
 }
 
@@ -233,10 +233,10 @@ static bool is_next(int machine, uint64_t number)
 	return next;
 }
 
-static bool is_known(const struct frame *frame, size_t length)
+static bool is_known(const struct carrier_frame *frame, size_t length)
 {
-	return length >= sizeof(*frame) && frame->magic == FRAME && frame->from < messages.count &&
-	       messages.peer[frame->from].met &&
+	return length >= sizeof(*frame) && frame->magic == CARRIER_MAGIC &&
+	       frame->from < messages.count && messages.peer[frame->from].met &&
 	       fabric_same(messages.peer[frame->from].token, frame->token);
 }
 
@@ -275,7 +275,7 @@ bool messages_arrive(int machine)
 
 void messages_take(const void *bytes, size_t length)
 {
-	const struct frame *frame = bytes;
+	const struct carrier_frame *frame = bytes;
 
 	if (!is_known(frame, length) || messages.peer[frame->from].broken)
 		return;
@@ -297,12 +297,12 @@ void messages_done(struct fabric_parcel *parcel, bool sent)
 
 /* ---- the other machines ---- */
 
-void messages_begin(int machine, const uint8_t token[FABRIC_SEAL])
+void messages_begin(int machine, const uint8_t token[FABRIC_TOKEN])
 {
 	messages.peer[machine].met = true;
 	messages.peer[machine].heard = false;
 	messages.peer[machine].sent = messages.peer[machine].taken = 0;
-	memcpy(messages.peer[machine].token, token, FABRIC_SEAL);
+	memcpy(messages.peer[machine].token, token, FABRIC_TOKEN);
 	send_empty(machine);
 }
 

@@ -10,7 +10,7 @@ void messages_open(const struct fabric_plan *plan, const struct fabric_list *lis
 		   void (*lost)(int machine));
 
 /* Frames from and to the machine have this token until messages_end(). */
-void messages_begin(int machine, const uint8_t token[FABRIC_SEAL]);
+void messages_begin(int machine, const uint8_t token[FABRIC_TOKEN]);
 void messages_end(int machine);
 
 /* Whether the machine is met, and whether a frame of it has come since. */

@@ -77,15 +77,15 @@ void fabric_seal(const void *bytes, size_t length, uint8_t seal[FABRIC_SEAL])
 	memcpy(seal, out, FABRIC_SEAL);
 }
 
-void fabric_seal_text(const uint8_t first[FABRIC_SEAL], const uint8_t second[FABRIC_SEAL],
+void fabric_seal_text(const uint8_t first[FABRIC_NONCE], const uint8_t second[FABRIC_NONCE],
 		      const void *text, size_t length, uint8_t seal[FABRIC_SEAL])
 {
-	uint8_t bytes[2 * FABRIC_SEAL + FABRIC_TEXT];
+	uint8_t bytes[2 * FABRIC_NONCE + FABRIC_TEXT];
 
-	memcpy(bytes, first, FABRIC_SEAL);
-	memcpy(bytes + FABRIC_SEAL, second, FABRIC_SEAL);
-	memcpy(bytes + 2 * FABRIC_SEAL, text, length);
-	fabric_seal(bytes, 2 * FABRIC_SEAL + length, seal);
+	memcpy(bytes, first, FABRIC_NONCE);
+	memcpy(bytes + FABRIC_NONCE, second, FABRIC_NONCE);
+	memcpy(bytes + 2 * FABRIC_NONCE, text, length);
+	fabric_seal(bytes, 2 * FABRIC_NONCE + length, seal);
 }
 
 /* Takes the same time wherever they differ. */

@@ -149,7 +149,7 @@ static int greet_cm(struct pending *pending, const struct softhca_hello *hello)
 static int greet_capture(struct pending *pending, const struct softhca_hello *hello, int file)
 {
 	const struct softhca_welcome words = { 0 };
-	int ring, err = control_capture_begin(server.machine, hello->device, pending->sock, file,
+	int ring, err = control_capture_begin(server.machine, hello->snap, pending->sock, file,
 					      &ring);
 
 	if (err)

@@ -46,7 +46,7 @@ static const uint32_t probe = SOFTHCA_MAGIC;
 
 static struct cm_file *open_file(struct fuzz_hca *hca, uint32_t host)
 {
-	const struct softhca_hello hello = { .device = host, .probe = (uint64_t)(uintptr_t)&probe };
+	const struct softhca_hello hello = { .host = host, .probe = (uint64_t)(uintptr_t)&probe };
 	struct cm_file *file;
 
 	must(!cm_file_create(&hca->machine, &hello, dup(2), hca->ctx->client.pid, &file),

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const uint8_t token[FABRIC_SEAL] = "token";
+static const uint8_t token[FABRIC_TOKEN] = "token";
 static bool handled;
 static uint64_t next; /* number of a frame */
 
@@ -41,12 +41,12 @@ static void offer(void)
 static void one_frame(struct input *input)
 {
 	const uint8_t flags = take(input, 1), right = take(input, 1) % 4;
-	const size_t length = sizeof(struct frame) + take(input, 1) * 4;
+	const size_t length = sizeof(struct carrier_frame) + take(input, 1) * 4;
 	uint8_t *bytes = malloc(length);
-	struct frame frame = { .number = next + (flags == 1) };
+	struct carrier_frame frame = { .number = next + (flags == 1) };
 
 	must(bytes != NULL, "no memory");
-	frame.magic = FRAME ^ (flags == 2);
+	frame.magic = CARRIER_MAGIC ^ (flags == 2);
 	frame.from = FUZZ_FAR + (flags == 3 ? take(input, 2) : 0);
 	memcpy(frame.token, token, sizeof(token));
 	frame.token[0] ^= flags == 4;

@@ -11,8 +11,8 @@ static int meet(void **state);
 
 #define OTHER 1 /* the machine that sends to itself here */
 
-static const uint8_t token[FABRIC_SEAL] = "token";
-static uint8_t sent[16][sizeof(struct frame) + 16384];
+static const uint8_t token[FABRIC_TOKEN] = "token";
+static uint8_t sent[16][sizeof(struct carrier_frame) + 16384];
 static size_t length[16];
 static unsigned int count;
 static uint64_t handled[16];
@@ -107,7 +107,7 @@ TEST(only_the_first_frame_is_answered)
 	take(1);
 	assert_true(messages_arrive(OTHER));
 	assert_int_equal(count, 8 + 1);
-	assert_int_equal(length[8], sizeof(struct frame));
+	assert_int_equal(length[8], sizeof(struct carrier_frame));
 }
 
 TEST(messages_are_handled_in_their_order)
@@ -211,7 +211,7 @@ TEST(the_first_messages_of_a_meeting_may_be_lost)
 
 TEST(a_message_with_another_token_is_not_handled)
 {
-	sent[0][sizeof(struct frame) - 1] ^= 1;
+	sent[0][sizeof(struct carrier_frame) - 1] ^= 1;
 	take(0);
 	assert_int_equal(handled_count, 0);
 }
