@@ -60,13 +60,19 @@ const char *dir_variable(void)
 #define STAT_CALL SYS_fstatat64
 #endif
 
+int dir_stat(int at, const char *path, struct stat64 *st, int flags)
+{
+	return syscall(STAT_CALL, at, path, st, flags) ? -errno : 0;
+}
+
 int dir_check(const char *path)
 {
 	struct stat64 st;
-
 	/* Does not follow a link, which another user could have left in /tmp. */
-	if (syscall(STAT_CALL, AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW))
-		return -errno;
+	const int err = dir_stat(AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW);
+
+	if (err)
+		return err;
 	if (!S_ISDIR(st.st_mode))
 		return -ENOTDIR;
 	return st.st_uid == dir_user() && !(st.st_mode & 077) ? 0 : -EPERM;

@@ -53,6 +53,10 @@ bool dir_is_chosen(void);
 /* The variable to blame when dir_default() fails. */
 const char *dir_variable(void);
 
+/* fstatat() of the kernel, which no library replaces. @at is a descriptor. 0 or -errno. */
+struct stat64;
+int dir_stat(int at, const char *path, struct stat64 *st, int flags);
+
 /* 0 if @path is a directory that belongs to this user alone; -ENOENT, -ENOTDIR or -EPERM if not. */
 int dir_check(const char *path);
 

@@ -14,25 +14,13 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
-
-#ifdef SYS_fstatat64
-#define FSTATAT SYS_fstatat64
-#else /* CPUs of 64 bits */
-#define FSTATAT SYS_newfstatat
-#endif
-
-/* libfakeroot's stat() calls __xstat(), which is our hook and calls node_find(). */
-static bool real_stat(int directory, const char *path, struct stat64 *st)
-{
-	return !syscall(FSTATAT, directory, path, st, 0);
-}
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static dev_t file_system; /* of all these files */
 
+/* By dir_stat(): libfakeroot's stat() calls __xstat(), which is our hook and calls node_find(). */
 static bool look_at(int node, struct stat64 *st)
 {
 	char path[PATH_MAX], name[32];
@@ -42,7 +30,7 @@ static bool look_at(int node, struct stat64 *st)
 	snprintf(name, sizeof(name), node == NODE_CM ? SOFTHCA_CM_NODE : SOFTHCA_VERBS_NODE "%d",
 		 node);
 	snprintf(path, sizeof(path), "%s/" SOFTHCA_DEV "/infiniband/%s", place_dir(), name);
-	return real_stat(AT_FDCWD, path, st);
+	return !dir_stat(AT_FDCWD, path, st, 0);
 }
 
 static void find_file_system(void)
@@ -53,7 +41,10 @@ static void find_file_system(void)
 		file_system = st.st_dev;
 }
 
-/* Programs look at sockets often, but rarely at sockets in the daemon's file system. */
+/*
+ * Programs look at sockets often, but rarely at those in the daemon's file system. Only for the
+ * latter this looks at each node.
+ */
 int node_find(dev_t device, ino64_t inode)
 {
 	int saved = errno, found = -1;
@@ -62,10 +53,8 @@ int node_find(dev_t device, ino64_t inode)
 	pthread_once(&once, find_file_system);
 	if (device != file_system)
 		return -1;
-	if (look_at(NODE_CM, &st) && st.st_dev == device && st.st_ino == inode)
-		found = NODE_CM;
-	for (int node = 0; found < 0 && look_at(node, &st); node++) {
-		if (st.st_dev == device && st.st_ino == inode)
+	for (int node = 0; found < 0 && node <= NODE_CM; node++) {
+		if (look_at(node, &st) && st.st_dev == device && st.st_ino == inode)
 			found = node;
 	}
 	errno = saved;
@@ -77,7 +66,7 @@ int node_at(int directory, const char *path)
 	int saved = errno, node = -1;
 	struct stat64 st;
 
-	if (real_stat(directory, path, &st) && S_ISSOCK(st.st_mode))
+	if (!dir_stat(directory, path, &st, 0) && S_ISSOCK(st.st_mode))
 		node = node_find(st.st_dev, st.st_ino);
 	errno = saved;
 	return node;
