@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Stand-ins for functions that glibc 2.17 does not have. meson.build defines HAVE_NAME for those
- * that glibc has and the build allows. If one is missing, meson.build includes this file before
- * every source.
+ * Stand-ins for functions that glibc 2.17 does not have. meson.build defines HAVE_NAME for each of
+ * them that the installed glibc has, or for none if the result must run with an older glibc. If a
+ * function is without HAVE_NAME, meson.build includes this file before every source.
  *
  * The names of the functions become macros here. So this file first includes the headers that
  * declare the functions.

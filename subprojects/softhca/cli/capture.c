@@ -50,6 +50,7 @@ static int start_writer(int sock, int file, int ring_fd)
 
 	if (!ring)
 		return -ENOMEM;
+	/* Before fork(): the writer has its own name from its beginning. */
 	prctl(PR_SET_NAME, "softhca-capture");
 	child = fork();
 	if (child < 0)

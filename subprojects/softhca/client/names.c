@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 
-/* @name, or the address of the emulated host of this name as a number, in @numeric. */
+/* The address of the emulated host @name, written into @numeric; @name if there is no such host. */
 static const char *numeric_of(const char *name, char numeric[INET_ADDRSTRLEN])
 {
 	char adapter[DIR_ADAPTER];

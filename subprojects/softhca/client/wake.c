@@ -112,7 +112,10 @@ static int complete(struct ibv_qp_ex *qp)
 	return err;
 }
 
-/* Puts OURS at AT, unless the provider has another function there than elsewhere. */
+/*
+ * Puts OURS in the place of the function at AT, and keeps that in PROVIDER. Leaves AT if PROVIDER
+ * has another function already.
+ */
 #define REPLACE(AT, OURS, PROVIDER) \
 	do { \
 		__typeof__(atomic_load(&(PROVIDER))) found = *(AT), none = NULL; \

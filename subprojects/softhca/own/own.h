@@ -51,7 +51,7 @@ bool fd_is_still(int fd, struct file_id file);
 
 /* ---- memory that is not of the heap (room.c) ---- */
 
-/* Gives the table room for @size bytes. False: there is none. */
+/* Makes *table at least @size bytes long; *room is its length. False: no memory, and no change. */
 bool room_for(void **table, size_t *room, size_t size);
 void room_free(void *table, size_t room);
 

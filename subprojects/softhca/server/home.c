@@ -189,7 +189,7 @@ static bool create_in(const char *base, char path[DIR_MAX + 1])
 
 int home_create(char path[DIR_MAX + 1], int *lock, char *why, size_t size)
 {
-	/* A directory in memory is made ten times as fast as one on a disk. */
+	/* /dev/shm is memory, where a directory is made ten times as fast as on a disk. */
 	const char *const bases[] = { getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/dev/shm",
 				      "/tmp" };
 	const size_t count = sizeof(bases) / sizeof(bases[0]);
