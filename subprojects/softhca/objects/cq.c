@@ -216,8 +216,9 @@ static int resize(struct hca_cq *cq, uint32_t cqe, struct cq_place *place)
 		err = write_entry(cq, &last);
 	if (err)
 		return err;
+	cq_check_armed(cq);
+	cq_arm_resized(&cq->arm, cq->producer - outstanding(cq));
 	cq->producer++;
-	cq->arm.notified++;
 	cq->place.buffer = place->buffer;
 	cq->place.entry = place->entry;
 	cq->size = size;
@@ -236,6 +237,15 @@ void cq_arm_init(struct cq_arm *arm)
 void cq_arm_solicited(struct cq_arm *arm, uint32_t index)
 {
 	arm->solicited = index + 1;
+}
+
+void cq_arm_resized(struct cq_arm *arm, uint32_t consumer)
+{
+	if ((int32_t)(consumer - arm->notified) > 0)
+		arm->notified = consumer;
+	arm->notified++;
+	if ((int32_t)(arm->solicited - consumer) > 0)
+		arm->solicited++;
 }
 
 /* a - b of 24-bit counters. */

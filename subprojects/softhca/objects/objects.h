@@ -119,7 +119,7 @@ uint32_t event_settle_completions(struct hca_cq *cq);
 
 /* When a completion queue that was armed raises an event. */
 struct cq_arm {
-	uint32_t notified; /* producer index at the last event */
+	uint32_t notified; /* the index before which completions are no news */
 	uint32_t solicited; /* the index behind the last solicited or erroneous completion */
 	int fired; /* arm sequence number that has had its event; -1 = none yet */
 };
@@ -160,6 +160,12 @@ void cq_arm_init(struct cq_arm *arm);
 
 /* A completion that counts for ibv_req_notify_cq(cq, 1) was written at @index. */
 void cq_arm_solicited(struct cq_arm *arm, uint32_t index);
+
+/*
+ * The entry that ends the old ring takes an index, and completions from @consumer on move up by
+ * one. Comes after an event that is due.
+ */
+void cq_arm_resized(struct cq_arm *arm, uint32_t consumer);
 
 /* Whether an event is due, which is then taken as raised. @producer: completions so far. */
 bool cq_arm_fires(struct cq_arm *arm, struct arm_request request, uint32_t producer);

@@ -46,4 +46,34 @@ TEST(solicited_needs_an_unpolled_solicited_completion)
 	assert_true(cq_arm_fires(&arm, (struct arm_request){ ARM_SOLICITED, 1, 0 }, 5));
 }
 
+TEST(the_entry_of_a_resize_is_no_news)
+{
+	struct cq_arm arm;
+
+	cq_arm_init(&arm);
+	cq_arm_resized(&arm, 5);
+	assert_false(cq_arm_fires(&arm, (struct arm_request){ ARM_NEXT, 1, 5 }, 6));
+	assert_true(cq_arm_fires(&arm, (struct arm_request){ ARM_NEXT, 1, 5 }, 7));
+}
+
+TEST(a_resize_moves_an_unpolled_solicited_completion)
+{
+	struct cq_arm arm;
+
+	cq_arm_init(&arm);
+	cq_arm_solicited(&arm, 4);
+	cq_arm_resized(&arm, 4);
+	assert_true(cq_arm_fires(&arm, (struct arm_request){ ARM_SOLICITED, 1, 5 }, 6));
+}
+
+TEST(a_resize_leaves_a_polled_solicited_completion)
+{
+	struct cq_arm arm;
+
+	cq_arm_init(&arm);
+	cq_arm_solicited(&arm, 4);
+	cq_arm_resized(&arm, 5);
+	assert_false(cq_arm_fires(&arm, (struct arm_request){ ARM_SOLICITED, 1, 4 }, 6));
+}
+
 UNIT_MAIN(NULL, NULL)

@@ -355,14 +355,16 @@ ROW("a CQ that is resized stays armed, and raises no event by that")
 	struct pair pair = pair_up(IBV_QPT_RC);
 	struct ibv_cq *other = MADE(ibv_create_cq(pair.b->ctx, 1, NULL, pair.b->channel, 0));
 
-	pair_must_receive(&pair, 1);
+	pair_must_receive(&pair, 2);
+	pair_must_send(&pair, PAIR_BYTES, IBV_WC_SUCCESS);
+	rig_must_complete(pair.b->cq, 1, IBV_WC_SUCCESS);
 	must_eq(ibv_req_notify_cq(pair.b->cq, 0), 0);
 	must_eq(ibv_resize_cq(pair.b->cq, 200), 0);
 	must_eq(ibv_req_notify_cq(other, 0), 0);
 	must(!rig_readable(pair.b->channel->fd, 20));
 	pair_must_send(&pair, PAIR_BYTES, IBV_WC_SUCCESS);
 	rig_must_be_notified(pair.b);
-	rig_must_complete(pair.b->cq, 1, IBV_WC_SUCCESS);
+	rig_must_complete(pair.b->cq, 2, IBV_WC_SUCCESS);
 }
 
 ROW("a CQ is not resized below its content")
