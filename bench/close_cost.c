@@ -46,7 +46,7 @@ int main(void)
 {
 	double few = least_time_to_close(FEW), many = least_time_to_close(MANY);
 
-	printf("closing a device: %d domains %.1f ms, %d domains %.1f ms, %.1f times (limit %.0f)\n",
+	printf("closing a device: %d domains %.1f ms, %d domains %.1f ms, %.1f times (limit %.1f)\n",
 	       FEW, few, MANY, many, many / few, LIMIT);
 	return many > LIMIT * few;
 }

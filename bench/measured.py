@@ -5,7 +5,7 @@ measured, and 77 if a program that it needs is missing."""
 import os
 import sys
 
-# Limits of times are so many times as wide. The benchmarks in C do not read it.
+# The limits of times are multiplied by this. The benchmarks in C do not read it.
 MARGIN = float(os.environ.get("SOFTHCA_MARGIN", "1"))
 
 

@@ -11,9 +11,12 @@
 static inline struct ibv_context *open_device(void)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
-	struct ibv_context *context = list && list[0] ? ibv_open_device(list[0]) : NULL;
+	struct ibv_context *context;
 
-	need(context != NULL, "no device");
+	need(list != NULL, "ibv_get_device_list");
+	errno = ENODEV; /* if the list is empty */
+	context = list[0] ? ibv_open_device(list[0]) : NULL;
+	need(context != NULL, "opening a device");
 	return context;
 }
 

@@ -89,7 +89,7 @@ int main(void)
 	double taken = case_cost();
 	double calls = best_ns(two_calls, NULL, 0);
 
-	printf("reg and unreg: the library takes %.0f ns; two system calls: %.0f ns; %.2f times (limit %.0f)\n",
+	printf("reg and unreg: the library takes %.0f ns; two system calls: %.0f ns; %.2f times (limit %.1f)\n",
 	       taken, calls, taken / calls, LIMIT);
 	return taken > LIMIT * calls;
 }

@@ -3,10 +3,15 @@
 """Measures the time and the system calls that `xrc-compat trace` adds to one legacy call.
 
 usage: trace_cost.py SOFTHCA XRC-COMPAT TRACE-CALLS
-Exit status 1 beyond 1.5 times what a trace cannot do without (TRACE-CALLS has it), 4 times with
---json, or 2.1 system calls, of which 0.1 is for its start and end. The time is the least of
-several runs, and SOFTHCA_MARGIN=2 makes its limits twice as wide. Exit status 2 when something
-cannot be measured, 77 within the limits without strace, which counts the system calls.
+Limits:
+- of time: 1.5 times what a trace cannot do without (TRACE-CALLS has it), and 4 times with --json.
+  The time is the least of several runs. SOFTHCA_MARGIN=2 makes both limits twice as wide.
+- of system calls: 2.1 for each legacy call, of which 0.1 is for the trace's start and end.
+
+Exit statuses:
+- 1: beyond a limit
+- 2: something cannot be measured
+- 77: the times are within their limits, and strace, which counts the system calls, is missing
 """
 
 import argparse

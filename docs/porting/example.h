@@ -128,9 +128,10 @@ static inline void complete(int count, uint32_t recv_qp)
 
 static inline void open_device(void)
 {
-	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_device **list = NOT_NULL(ibv_get_device_list(NULL));
 
-	need(list && list[0], "no device");
+	errno = ENODEV; /* if the list is empty */
+	need(list[0] != NULL, "ibv_get_device_list");
 	context = NOT_NULL(ibv_open_device(list[0]));
 	ibv_free_device_list(list);
 	pd = NOT_NULL(ibv_alloc_pd(context));
