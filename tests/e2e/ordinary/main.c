@@ -2,7 +2,8 @@
 /*
  * A program without XRC that calls one verb in a loop, and counts locks and allocations meanwhile,
  * and the calls that reach libibverbs.c. At first it takes each kind of lock once and allocates
- * once, to show that it counts them. usage: ordinary VERB ROUNDS
+ * once, to show that it counts them. usage: ordinary [VERB ROUNDS]
+ * Without arguments it prints the verbs.
  */
 
 #include <dlfcn.h>
@@ -172,6 +173,8 @@ static const struct {
 	{ "close_device", close_device },
 };
 
+#define VERBS (sizeof(verbs) / sizeof(verbs[0]))
+
 static void report(const char *when)
 {
 	counting = 0;
@@ -194,15 +197,18 @@ int main(int argc, char **argv)
 {
 	void *volatile allocated;	/* so that the compiler leaves the allocation there */
 
-	if (argc != 3)
-		return 2;
+	if (argc != 3) {
+		for (size_t i = 0; i < VERBS; i++)
+			puts(verbs[i].name);
+		return 0;
+	}
 	srq = calloc(1, sizeof(*srq));
 	counting = 1;
 	take_each_lock();
 	allocated = malloc(1);
 	free(allocated);
 	report("at first ");
-	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
+	for (size_t i = 0; i < VERBS; i++)
 		if (!strcmp(argv[1], verbs[i].name))
 			call_often(verbs[i].call, atol(argv[2]));
 	return 0;

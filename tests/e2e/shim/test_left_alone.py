@@ -28,8 +28,6 @@ def test_the_shim_opens_no_file_but_itself(run, softhca, shim):
     assert opened(run, softhca, f"{shim}:") - without == {str(shim)}
 
 
-VERBS = ("create_qp", "modify_qp", "query_qp", "destroy_qp", "modify_srq", "query_srq", "destroy_srq",
-         "get_async_event", "ack_async_event", "close_device")
 not_sanitized = pytest.mark.skipif("SOFTHCA_TEST_SANITIZE" in os.environ,
                                    reason="the programs are not linked with a sanitizer's runtime")
 
@@ -51,13 +49,14 @@ def preloaded(run, build_root, shim):
 
 
 @not_sanitized
-@pytest.mark.parametrize("verb", VERBS)
-def test_each_call_is_passed_on_without_a_lock_or_allocation(preloaded, verb):
-    """Without the ack of an event, libibverbs would not return from destroying its object."""
-    first, later, passed_on = preloaded("ordinary", verb, "1000").splitlines()
-    assert passed_on == "1000 calls passed on"
-    assert later == "0 locks, 0 allocations"
-    assert first == "at first 5 locks, 1 allocations"
+def test_each_call_is_passed_on_without_a_lock_or_allocation(preloaded):
+    """The library must pass on ibv_ack_async_event: without it libibverbs would not return from
+    destroying the object of the event."""
+    said = ["at first 5 locks, 1 allocations", "0 locks, 0 allocations", "1000 calls passed on"]
+    verbs = preloaded("ordinary").split()
+    assert "close_device" in verbs
+    assert {verb: preloaded("ordinary", verb, "1000").splitlines() for verb in verbs} == \
+        dict.fromkeys(verbs, said)
 
 
 @not_sanitized
