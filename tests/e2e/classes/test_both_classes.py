@@ -116,8 +116,9 @@ def test_companions_through_a_launcher_of_64_bits(launch, builds, tmp_path, monk
                   XRC_COMPAT_VERBOSE="1")
     assert "i386-linux-gnu/xrc-compat/libibumad.so.1 is preloaded for " in done.stderr
     assert "cannot be preloaded" not in done.stderr and "error while loading" not in done.stderr
-    # If the machine has no libibumad of that word size, umad_init fails and the program prints it.
-    assert done.stdout in ("2 adapters, all right\n", "no libibumad: umad_init fails\n")
+    if done.stdout == "no libibumad: umad_init fails\n":
+        pytest.skip("this machine has no libibumad of 32 bits")
+    assert done.stdout == "2 adapters, all right\n"
 
 
 @pytest.mark.parametrize("group", ["rcv_qp", "reg", "end", "event", "data"])

@@ -144,6 +144,7 @@ ROW("rdma_create_qp refuses an old SRQ for an RC QP with EINVAL")
 	set_up();
 	srq = attr.srq = old_srq(&cq);
 	attr.send_cq = attr.recv_cq = cq;
+	errno = 0;
 	is_refused(rdma_create_qp(srq_id, srq_id->pd, &attr));
 	must(attr.srq == srq);
 	srq_id->srq = srq;	/* librdmacm takes it if the attributes have none */
@@ -174,6 +175,7 @@ ROW("rdma_create_ep refuses an old SRQ and an old XRC QP with EINVAL")
 	set_up();
 	srq = old_srq(&cq);
 	attr = ids_xrc_attr(srq_id, domain);
+	errno = 0;
 	is_refused(create_ep(IBV_QPT_XRC, &attr));
 	attr.srq = srq;
 	is_refused(create_ep(IBV_QPT_XRC, &attr));

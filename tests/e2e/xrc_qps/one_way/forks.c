@@ -180,6 +180,7 @@ __attribute__((visibility("default"))) int dl_iterate_phdr(visit_fn visit, void 
  */
 ROW("no verb after the first domain asks the loader")
 {
+	must(asked);
 	asked = 0;
 	send_through_new_qp(rcv_qp_num);
 	end_receive_qp(self.domain, receive_qp(self.domain));

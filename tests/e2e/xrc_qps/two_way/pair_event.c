@@ -41,8 +41,8 @@ ROW("each event of the receiving half names the QP; after a fatal one the QP is 
 		must_eq(side_state(&a), kinds[i].state);
 		ibv_ack_async_event(&event);
 		side_no_event(&a, 20);
-		side_modify(&a, IBV_QPS_RESET);
-		side_modify(&b, IBV_QPS_RESET);
+		must_eq(side_modify(&a, IBV_QPS_RESET), 0);
+		must_eq(side_modify(&b, IBV_QPS_RESET), 0);
 	}
 }
 

@@ -236,6 +236,7 @@ __attribute__((visibility("default"))) int dladdr(const void *address, Dl_info *
 /* A child that is forked meanwhile would never get the loader's lock. */
 ROW("no XRC QP but the first calls dladdr()")
 {
+	must(asked);
 	asked = 0;
 	renew_qps();
 	must_eq(asked, 0);
