@@ -2,12 +2,12 @@
 """Boots a kernel of the distribution in QEMU with two emulated adapters, and runs the tests in
 inside/ on its own driver.
 
-usage: run.py BUILD_DIRECTORY [SUITE|VERSION|newest] [--real[=mlx4|mlx5]] [PYTEST ARGUMENT...]
+usage: run.py BUILD_DIRECTORY SUITE|VERSION|newest|"" [--real[=mlx4|mlx5]] [PYTEST ARGUMENT...]
 
---real chooses the driver (default: mlx4).
+"" stands for this machine's own suite. --real chooses the driver (default: mlx4).
 
-The last line is "N passed, N failed, N skipped". Exit status 77: a kernel cannot be booted here, for
-the reason in the line before.
+The last line is "N passed, N failed, N skipped". Exit status 77: no kernel can be booted here. The
+line before the last has the reason.
 """
 
 import os
@@ -26,7 +26,8 @@ from guest import Guest, read, tools_missing  # noqa: E402
 from qemu import Qemu  # noqa: E402
 from summary import Tally, pytest_tally  # noqa: E402
 
-# Modules for the root file system, and those under test.
+# The modules that are loaded at the start: for the root file system, and ib_uverbs. The tests load
+# the driver.
 MODULES = ["virtio_pci", "9pnet_virtio", "9p", "overlay", "ib_uverbs"]
 SECONDS = int(os.environ.get("XRC_LAB_SECONDS", "1800"))
 
@@ -70,8 +71,8 @@ def kernel_faults(guest):
 
 
 def judge(guest):
-    """Prints the results; returns the exit status. A guest that did not come to its end is a
-    failure, if no test has failed."""
+    """Prints the results, and returns the exit status. If no test has failed, a guest that did not
+    come to its end counts as one failure."""
     text = read(guest.out / "tests")
     tally = pytest_tally(text) or Tally(len(re.findall(r" PASSED", text)),
                                         len(re.findall(r" (?:FAILED|ERROR)", text)))
@@ -116,7 +117,7 @@ def options(words):
 
 
 def main():
-    folder, wanted = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2] if len(sys.argv) > 2 else ""
+    folder, wanted = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
     try:
         return run(folder, SUITE_OF.get(wanted, wanted) or own_suite(), *options(sys.argv[3:]))
     except Unavailable as reason:

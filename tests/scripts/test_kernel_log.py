@@ -73,8 +73,8 @@ def test_a_guest_that_crashes_is_a_failure(runner, ended, capsys, tests, counts)
 
 
 def test_a_machine_without_the_programs_is_a_skip(run, source_root, tmp_path):
-    result = run([sys.executable, source_root / "tests" / "kernel" / "run.py", tmp_path / "build"],
-                 env={"PATH": str(tmp_path)})
+    script = source_root / "tests" / "kernel" / "run.py"
+    result = run([sys.executable, script, tmp_path / "build", ""], env={"PATH": str(tmp_path)})
     assert result.returncode == 77
     reason, count = result.stdout.splitlines()
     assert "busybox" in reason and count == "0 passed, 0 failed, 1 skipped"

@@ -91,7 +91,7 @@ class Engine:
         after the timeout and its retries. If the peer has no receive posted, it waits without
         limit, whatever rnr_retry is: no test here lets these retries end."""
         now = time.monotonic()
-        if qp.since is None:
+        if qp.since is None or not lost:
             qp.since = now
         context = qp.context
         seconds = (context.retry_count + 1) * 4.096e-6 * 2**context.primary_ack_timeout * self.slow

@@ -95,7 +95,7 @@ class QueuePair:
         self.send_ring = self.receives = None
         self.sent = 0
         self.established = False
-        self.since = None  # when the request that waits was tried first
+        self.since = None  # when the waiting request was tried first, or the peer last answered
 
     def is_target(self):
         """Whether the QP is an XRC target, which receives and never sends."""
