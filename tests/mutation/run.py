@@ -175,12 +175,12 @@ def main():
     parser.add_argument("words", nargs="*", metavar="PATH[:FUNCTION]")
     options = parser.parse_args()
     found = selected(options.words, a_day_ago() if options.recent else options.changed)
-    if options.list:
-        print("\n".join(mutant.name for mutant in found))
-        return 0
     if not found:
         print("0 of 0 mistakes noticed: there is nothing to change")
         return 2 if options.words else 0
+    if options.list:
+        print("\n".join(mutant.name for mutant in found))
+        return 0
     outcomes = try_until(found, options.most)
     print_sums(found, outcomes)
     return 1 if any(outcome.missed for outcome in outcomes) else 0

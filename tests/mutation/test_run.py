@@ -106,10 +106,14 @@ def test_run_takes_as_many_as_asked(sample):
 
 def test_run_takes_changed_lines(sample, tmp_path):
     def listed(option):
-        return sample("--list", option).stdout.split("\n")[:-1]
+        done = sample("--list", option)
+        assert done.returncode == 0, done
+        return done.stdout.splitlines()
 
     file = tmp_path / "room" / "sample.c"
-    assert listed("--changed=HEAD") == listed("--recent") == [""]
+    nothing = ["0 of 0 mistakes noticed: there is nothing to change"]
+    assert listed("--changed=HEAD") == listed("--recent") == nothing
+    assert sample("--list", "nosuch").returncode == 2
     file.write_text(SAMPLE.replace("return -1;", "return -2;"))
     assert listed("--changed=HEAD") == ["room/sample.c:19: twice return:1"]
     new = tmp_path / "room" / "new.c"
