@@ -47,10 +47,19 @@ static void report(int signal_number)
 static uint32_t first_seed(void)
 {
 	const char *text = getenv("XRC_COMPAT_FUZZ_SEED");
+	unsigned long seed;
+	char *end;
 
 	if (!text)
 		return 1;
-	return strcmp(text, "fresh") ? (uint32_t)strtoul(text, NULL, 10) : (uint32_t)time(NULL);
+	if (!strcmp(text, "fresh"))
+		return (uint32_t)time(NULL);
+	seed = strtoul(text, &end, 10);
+	if (end == text || *end) {
+		fprintf(stderr, "XRC_COMPAT_FUZZ_SEED=%s: not a number, and not fresh\n", text);
+		exit(2);
+	}
+	return (uint32_t)seed;
 }
 
 /* The mixing matters: a plain generator gives neighbouring seeds nearly the same first byte. */
