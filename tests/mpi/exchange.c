@@ -17,7 +17,7 @@
 
 #include <mpi.h>	/* Open MPI's uses ptrdiff_t, and includes nothing for it. */
 
-#define ALIGNMENT 4096
+#define SPARE 4096 /* mmap() maps no empty range */
 
 /* The sizes go from empty over the eager ones to a rendezvous. */
 static const int sizes[] = { 0, 1, 8, 1024, 9000, 70000, 1 << 20 };
@@ -64,8 +64,8 @@ static void compare(const char *part, const uint8_t *bytes, int size, int from, 
 /* An MPI that keeps registrations must notice that the memory of the round before has gone. */
 static uint8_t *take(size_t size)
 {
-	void *bytes = mmap(NULL, size + ALIGNMENT, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *bytes = mmap(NULL, size + SPARE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			   -1, 0);
 
 	if (bytes == MAP_FAILED)
 		MPI_Abort(MPI_COMM_WORLD, 2);
@@ -74,7 +74,7 @@ static uint8_t *take(size_t size)
 
 static void give_back(uint8_t *bytes, size_t size)
 {
-	if (munmap(bytes, size + ALIGNMENT))
+	if (munmap(bytes, size + SPARE))
 		MPI_Abort(MPI_COMM_WORLD, 2);
 }
 
@@ -178,8 +178,8 @@ static void reduce(int round, int size)
 	for (int i = 0; i < count; i++) {
 		if (in[i] == ranks * (ranks - 1) / 2 * (i + first))
 			continue;
-		printf("rank %d: allreduce, round %d, %d numbers: number %d is %d\n", rank, round,
-		       count, i, in[i]);
+		printf("rank %d: allreduce, round %d, %d numbers: number %d is %d, not %d\n", rank,
+		       round, count, i, in[i], ranks * (ranks - 1) / 2 * (i + first));
 		fflush(stdout);
 		MPI_Abort(MPI_COMM_WORLD, 1);
 	}
