@@ -18,7 +18,7 @@ FUNCTION = re.compile(r"""
     \{\n (.*?) ^\}                              # the body
     """, re.M | re.S | re.X)
 
-# An assignment or a call. No test notices memory that is not freed.
+# An assignment or a call, but not free(): no test notices memory that is not freed.
 STATEMENT = r"""(?x)
     (?<=\t) (?!\t|return\b|if\b|for\b|while\b|switch\b|free\(|va_)  # at the end of the indentation
     (\(void\))? [\w>.*\[\]-]+    # a variable or a function

@@ -57,7 +57,7 @@ LOADER = b"/lib64/ld-linux-x86-64.so.2"
 
 
 def altered(data, old, new):
-    """@data with the string @new in place of @old, at the end of which it may stand."""
+    """@data with the string @new in place of @old, which may be the end of a longer string."""
     if data.count(old + b"\0") != 1:
         pytest.skip(f"this program has {old} in none or several places")
     return data.replace(old, new.ljust(len(old), b"\0"))

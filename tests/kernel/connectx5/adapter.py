@@ -21,9 +21,9 @@ from .objects import Keys
 
 REGISTERS = 0
 
-# The first number of each kind of object, if it is not 1. QPs and SRQs share one sequence: two that
-# are made one after the other are neighbours. A key of 0x100 would end a list of segments. The low
-# byte of a key is not part of the region's number.
+# The first number of each kind of object, if it is not 1. The key of a region is its number with
+# another byte at the low end, and the key 0x100 would end a list of segments. QPs and SRQs share
+# one sequence, so an SRQ that is made after a QP has the next number.
 FIRST = {"uar": identity.FIRST_UAR, "mkey": 2}
 SEQUENCE = ("qp", "xrc_srq", "rmp")
 FIRST_IN_SEQUENCE = 0x40

@@ -67,7 +67,7 @@ TEST(a_cancel_signal_that_is_late_does_not_end_a_section)
 		usleep(100);
 	assert_int_equal(pthread_cancel(thread), 0);
 	__atomic_store_n(&cancelled, true, __ATOMIC_RELAXED);
-	/* The thread sleeps in cancel_hold(), where it spins with glibc 2.31, or in the section. */
+	/* The thread sleeps in cancel_hold(), which spins with glibc 2.31, or in the section. */
 	for (int i = 0; i < 2000 && !__atomic_load_n(&finished, __ATOMIC_RELAXED) &&
 			thread_state(victim) != 'S';
 	     i++)
