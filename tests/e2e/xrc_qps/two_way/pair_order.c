@@ -58,7 +58,10 @@ ROW("a QP goes from each state to RESET and to ERR, and connects again")
 	}
 }
 
-/* The mask is the usual one on the way to the second state, but that of RTS to RTS. */
+/*
+ * side_modify() has the mask of the usual transition to the second state. OFED had RTS to RTS, and
+ * refused it with that mask, which is of RTR to RTS.
+ */
 static const struct {
 	enum ibv_qp_state from, to;
 } forbidden[] = {
@@ -88,7 +91,7 @@ static void goes_on(enum ibv_qp_state from)
 	reset_both();
 }
 
-ROW("a transition that OFED did not have is EINVAL and moves neither half")
+ROW("a transition that OFED refused is EINVAL and moves neither half")
 {
 	for (size_t i = 0; i < sizeof(forbidden) / sizeof(forbidden[0]); i++) {
 		if (forbidden[i].from == IBV_QPS_SQD && !emulated_drains())
