@@ -5,6 +5,7 @@
 
 #include <proto.h>
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,6 +23,9 @@ struct ibv_context;
 #define NODE_CM SOFTHCA_MAX_DEVICES
 int node_find(dev_t device, ino64_t inode);
 int node_at(int directory, const char *path);
+
+/* The path of the file, in @path; or a character device's, if the daemon's directory has gone. */
+const char *node_path(int node, char path[PATH_MAX]);
 
 /* The device's number in Linux. */
 dev_t node_number(int node);

@@ -39,7 +39,8 @@ static int node_of_empty(int fd, const char *path, int flags)
 \
 	static int fill##BITS(int node, struct stat##BITS *st) \
 	{ \
-		int err = real_stats()->stat##BITS("/dev/null", st); \
+		char path[PATH_MAX]; \
+		int err = real_stats()->stat##BITS(node_path(node, path), st); \
 \
 		if (!err) \
 			number##BITS(node, st); \
@@ -135,6 +136,7 @@ static void show_statx(int node, struct statx *st)
 HOOK int statx(int fd, const char *path, int flags, unsigned int mask, struct statx *st)
 {
 	int node = node_of_empty(fd, path, flags);
+	char place[PATH_MAX];
 	int err;
 
 	/* A program that looks for statx() finds this one with any C library. */
@@ -142,7 +144,8 @@ HOOK int statx(int fd, const char *path, int flags, unsigned int mask, struct st
 		errno = ENOSYS;
 		return -1;
 	}
-	err = real_stats()->statx(fd, node >= 0 ? "/dev/null" : REDIRECTED(path), flags, mask, st);
+	path = node >= 0 ? node_path(node, place) : REDIRECTED(path);
+	err = real_stats()->statx(fd, path, flags, mask, st);
 	if (!err)
 		show_statx(node, st);
 	return err;

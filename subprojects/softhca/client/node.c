@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -21,23 +20,24 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static dev_t file_system; /* of all these files */
 
 /* By dir_stat(): libfakeroot's stat() calls __xstat(), which is our hook and calls node_find(). */
-static bool look_at(int node, struct stat64 *st)
+static bool look_at(int node, char path[PATH_MAX], struct stat64 *st)
 {
-	char path[PATH_MAX], name[32];
+	char name[32];
 
 	if (!place_dir())
 		return false;
 	snprintf(name, sizeof(name), node == NODE_CM ? SOFTHCA_CM_NODE : SOFTHCA_VERBS_NODE "%d",
 		 node);
-	snprintf(path, sizeof(path), "%s/" SOFTHCA_DEV "/infiniband/%s", place_dir(), name);
+	snprintf(path, PATH_MAX, "%s/" SOFTHCA_DEV "/infiniband/%s", place_dir(), name);
 	return !dir_stat(AT_FDCWD, path, st, 0);
 }
 
 static void find_file_system(void)
 {
+	char path[PATH_MAX];
 	struct stat64 st;
 
-	if (look_at(NODE_CM, &st))
+	if (look_at(NODE_CM, path, &st))
 		file_system = st.st_dev;
 }
 
@@ -48,13 +48,14 @@ static void find_file_system(void)
 int node_find(dev_t device, ino64_t inode)
 {
 	int saved = errno, found = -1;
+	char path[PATH_MAX];
 	struct stat64 st;
 
 	pthread_once(&once, find_file_system);
 	if (device != file_system)
 		return -1;
 	for (int node = 0; found < 0 && node <= NODE_CM; node++) {
-		if (look_at(node, &st) && st.st_dev == device && st.st_ino == inode)
+		if (look_at(node, path, &st) && st.st_dev == device && st.st_ino == inode)
 			found = node;
 	}
 	errno = saved;
@@ -70,6 +71,13 @@ int node_at(int directory, const char *path)
 		node = node_find(st.st_dev, st.st_ino);
 	errno = saved;
 	return node;
+}
+
+const char *node_path(int node, char path[PATH_MAX])
+{
+	struct stat64 st;
+
+	return look_at(node, path, &st) ? path : "/dev/null";
 }
 
 dev_t node_number(int node)

@@ -77,7 +77,7 @@ def test_ls_shows_devices_and_links(below):
 
 
 PYTHON = """
-import glob, os, pathlib, shutil, stat
+import ctypes, glob, os, pathlib, shutil, stat
 ADAPTERS = "/sys/class/infiniband"
 nodes = sorted(os.listdir("/dev/infiniband"))
 print(*nodes)
@@ -93,8 +93,14 @@ print(open("copy").read().strip())
 os.chdir("/dev/infiniband")
 print(os.getcwd())
 fd = os.open("uverbs1", os.O_RDWR)
-assert os.fstat(fd).st_rdev == os.stat("uverbs1").st_rdev == os.makedev(231, 193)
+assert os.fstat(fd) == os.stat("uverbs1") != os.stat("uverbs0")
+assert os.fstat(fd).st_rdev == os.makedev(231, 193)
 assert stat.S_ISCHR(os.fstat(fd).st_mode)
+def statx(fd, path):
+    st, EMPTY_PATH, ALL = ctypes.create_string_buffer(256), 0x1000, 0x7ff
+    assert not ctypes.CDLL(None).statx(fd, path, EMPTY_PATH, ALL, st)
+    return st.raw
+assert statx(fd, b"") == statx(-100, b"uverbs1") != statx(-100, b"uverbs0")
 os.open("rdma_cm", os.O_RDWR, dir_fd=os.open("/dev/infiniband", os.O_RDONLY))
 """
 
