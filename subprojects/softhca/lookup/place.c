@@ -70,7 +70,7 @@ static const char *behind(const char *path, const char *const *places)
 	return NULL;
 }
 
-static bool is_of_device(const char *path)
+static const char *behind_device(const char *path)
 {
 	static const char *const places[] = {
 		"/dev/infiniband",   "/sys/class/infiniband",	       "/sys/class/misc/rdma_cm",
@@ -115,16 +115,32 @@ static const char *emulated(const char *path)
 		return NULL;
 	if (!strcmp(path, "/proc/modules"))
 		return SOFTHCA_SYSFS "/" SYSFS_MODULES;
-	return is_shared(path) || is_of_device(path) || is_of_interface(path) ? path + 1 : NULL;
+	return is_shared(path) || behind_device(path) || is_of_interface(path) ? path + 1 : NULL;
+}
+
+/* What is behind `..` of a directory of devices, which the real machine may lack; or NULL. */
+static const char *beside_devices(const char *path)
+{
+	const char *rest = behind_device(path);
+
+	return rest && is_below(rest, "/..") ? rest + 3 : NULL;
 }
 
 const char *place_redirect(const char *path, char *buffer, size_t size)
 {
-	const char *place = emulated(path);
+	const char *place = emulated(path), *beside;
 
 	if (!place || !place_dir() || dir_join(buffer, size, directory, place))
 		return path;
-	return is_shared(path) && real()->access(buffer, F_OK) ? path : buffer;
+	beside = beside_devices(path);
+	if (!beside)
+		return is_shared(path) && real()->access(buffer, F_OK) ? path : buffer;
+	/* The parent itself is the machine's. A link of the daemon's tree may lead through it. */
+	if (beside[strspn(beside, "/.")] && !real()->access(buffer, F_OK))
+		return buffer;
+	place = memrchr(path, '/', (size_t)(beside - strlen("/..") - path));
+	snprintf(buffer, size, "%.*s%s", (int)(place - path), path, beside);
+	return buffer;
 }
 
 bool place_is_inside(const char *path)

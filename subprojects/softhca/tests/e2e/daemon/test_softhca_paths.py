@@ -48,6 +48,9 @@ FOUND = {
     f"basename $(readlink {ADAPTERS}/ADAPTER/device/driver)": ["DRIVER_core"],
     f"cat {PCI}/vendor /sys/bus/pci/devices/5000:00:01.0/vendor": ["0x15b3"] * 2,
     "realpath /sys/class/pci_bus/5000:00/../../5000:00:01.0": [PCI],
+    f"cat {ADAPTERS}/../../{PCI[5:]}/vendor": ["0x15b3"],
+    "cat /dev/infiniband/../null && ls /dev/infiniband/.. | grep -x null": ["null"],
+    f"ls {ADAPTERS}/../net | grep -x lo": ["lo"],
     "for d in module bus/pci class/pci_bus; do ls /sys/$d >1; ls /sys/$d/ | cmp - 1; done": [],
     "ls -d /sys/bus/pci/devices/5000*": [
         "/sys/bus/pci/devices/5000:00:00.0", "/sys/bus/pci/devices/5000:00:01.0"],
