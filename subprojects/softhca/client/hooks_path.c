@@ -179,6 +179,16 @@ HOOK char *getcwd(char *path, size_t size)
 	return result;
 }
 
+HOOK char *__getcwd_chk(char *path, size_t size, size_t room);
+HOOK char *__getcwd_chk(char *path, size_t size, size_t room)
+{
+	char *result = real()->__getcwd_chk(path, size, room);
+
+	if (result)
+		place_show(result);
+	return result;
+}
+
 /* ---- directories ---- */
 
 /* libibumad calls it. Inside, the C library calls its own opendir(), which no hook sees. */
@@ -234,7 +244,7 @@ HOOK int closedir(DIR *dir)
 	return real()->closedir(dir);
 }
 
-/* ---- attributes, which ls(1) and cp(1) ask for, and file systems ---- */
+/* ---- attributes, which ls(1) and cp(1) ask for ---- */
 
 HOOK ssize_t getxattr(const char *path, const char *name, void *value, size_t size)
 {

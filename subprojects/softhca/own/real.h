@@ -60,6 +60,7 @@
 	X(realpath, char *, const char *path, char *resolved) \
 	X(__realpath_chk, char *, const char *path, char *resolved, size_t size) \
 	X(getcwd, char *, char *path, size_t size) \
+	X(__getcwd_chk, char *, char *path, size_t size, size_t room) \
 	X(getxattr, ssize_t, const char *path, const char *name, void *value, size_t size) \
 	X(lgetxattr, ssize_t, const char *path, const char *name, void *value, size_t size) \
 	X(listxattr, ssize_t, const char *path, char *list, size_t size) \

@@ -119,15 +119,19 @@ def test_python_finds_the_adapters(below, tmp_path):
 
 
 def test_programs_with_fortify_find_the_adapters(below):
-    """Functions that they call in place of readlink() and readlinkat()."""
+    """Functions that they call in place of readlink(), readlinkat() and getcwd()."""
     done = below([], SYSTEM_PYTHON, "-c", """
-import ctypes, sys
+import ctypes, os, sys
 libc, path, room = ctypes.CDLL(None), sys.argv[1].encode(), ctypes.create_string_buffer(4096)
 for function, directory in ((libc.__readlink_chk, []), (libc.__readlinkat_chk, [-100])):
     size = ctypes.c_size_t(len(room))
     print(room[:function(*directory, path, room, size, size)].decode())
+os.chdir(path)
+assert libc.__getcwd_chk(room, size, size)
+print(room.value.decode())
 """, f"{ADAPTERS}/{models.device(1)}")
-    assert done.stdout.split() == [f"../../devices/pci5000:00/5000:00:01.0/infiniband/{models.device(1)}"] * 2
+    place = f"{PCI[5:]}/infiniband/{models.device(1)}"
+    assert done.stdout.split() == [f"../../{place}"] * 2 + [f"/sys/{place}"]
 
 
 def test_the_pci_device_has_what_nccl_and_ucx_read(below):
