@@ -43,7 +43,7 @@ void environment_map_no_rings(void);
 
 /* @dir is the directory of devices, just opened. */
 void order_opened(DIR *dir);
-/* Its next entry, or NULL at the end. *ours = false for a directory that order_opened() had not. */
+/* Its next entry, or NULL at the end. *ours = false: @dir is another one, or has no slot. */
 struct dirent *order_next(DIR *dir, bool *ours);
 struct dirent64 *order_next64(DIR *dir, bool *ours);
 void order_rewound(DIR *dir);

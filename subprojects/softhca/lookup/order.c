@@ -21,7 +21,10 @@ struct ordered {
 	struct dirent last; /* the result of readdir() */
 };
 
-/* One for each open directory of devices. If none is free, the file system's order remains. */
+/*
+ * One for each open directory of devices. If none is free, a directory shows the devices of all
+ * hosts, in the file system's order.
+ */
 static struct ordered slots[8];
 static atomic_int used;
 
