@@ -59,22 +59,20 @@ static bool is_reached(const struct sockaddr *address)
 	       (address->sa_family == AF_INET || !IN6_IS_ADDR_LINKLOCAL(&in6->sin6_addr));
 }
 
-/* IPv4 first, on all machines: their resolvers order the addresses of a name differently. */
-static const struct addrinfo *best_of(const struct addrinfo *at, bool alone)
+static const struct addrinfo *first_of(const struct addrinfo *at, int family, bool alone)
 {
-	const struct addrinfo *best = NULL;
-
-	for (; at; at = at->ai_next) {
-		if ((alone || is_reached(at->ai_addr)) &&
-		    (!best || (at->ai_family == AF_INET && best->ai_family != AF_INET)))
-			best = at;
-	}
-	return best;
+	while (at && (at->ai_family != family || !(alone || is_reached(at->ai_addr))))
+		at = at->ai_next;
+	return at;
 }
 
-/* /etc/hosts often gives a system's own name 127.0.1.1, which other machines cannot reach. */
-static int find_address(struct fabric_host *host, bool alone, char *why, size_t size)
+/*
+ * /etc/hosts often gives a system's own name 127.0.1.1, which other machines cannot reach.
+ * -EAFNOSUPPORT: the addresses that they reach are not of @family.
+ */
+static int find_address(struct fabric_host *host, int family, bool alone, char *why, size_t size)
 {
+	const int other = family == AF_INET ? AF_INET6 : AF_INET;
 	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
 	const struct addrinfo *best;
 	struct addrinfo *found;
@@ -84,10 +82,16 @@ static int find_address(struct fabric_host *host, bool alone, char *why, size_t 
 		snprintf(why, size, "%.200s: %s", host->name, gai_strerror(err));
 		return -ENOENT;
 	}
-	best = best_of(found, alone);
+	best = first_of(found, family, alone);
 	if (best) {
 		memcpy(&host->address, best->ai_addr, best->ai_addrlen);
 		host->length = best->ai_addrlen;
+	} else if (first_of(found, other, alone)) {
+		snprintf(
+			why, size,
+			"the machines have no addresses of one kind, IPv4 or IPv6: %.200s has no IPv%d address that others reach",
+			host->name, family == AF_INET ? 4 : 6);
+		err = -EAFNOSUPPORT;
 	} else {
 		snprintf(
 			why, size,
@@ -119,16 +123,11 @@ static bool is_here(const struct fabric_host *host, const struct ifaddrs *own)
 	return own || is_loopback((const void *)&host->address);
 }
 
-/* A machine with two names would wait for itself. libfabric has addresses of one kind. */
+/* A machine with two names would wait for itself. */
 static int check_among(const struct fabric_list *list, int machine, char *why, size_t size)
 {
-	const struct fabric_host *host = &list->host[machine], *first = &list->host[0];
+	const struct fabric_host *host = &list->host[machine];
 
-	if (host->address.sin6_family != first->address.sin6_family) {
-		snprintf(why, size, "%.200s and %.200s have no addresses of one kind, IPv4 or IPv6",
-			 first->name, host->name);
-		return -EAFNOSUPPORT;
-	}
 	for (int i = 0; i < machine; i++) {
 		if (!same_address(&list->host[i].address, &host->address))
 			continue;
@@ -155,23 +154,37 @@ static int read_names(FILE *file, struct fabric_list *list, char *why, size_t si
 	return err;
 }
 
-static int find_hosts(struct fabric_list *list, char *why, size_t size)
+static int find_family(struct fabric_list *list, int family, const struct ifaddrs *own, char *why,
+		       size_t size)
 {
-	struct ifaddrs *own;
 	int err = 0;
 
 	list->own = -1;
+	for (int i = 0; !err && i < list->count; i++) {
+		err = find_address(&list->host[i], family, list->count == 1, why, size);
+		if (!err)
+			err = check_among(list, i, why, size);
+		if (!err && list->own < 0 && is_here(&list->host[i], own))
+			list->own = i;
+	}
+	return err;
+}
+
+/* libfabric has addresses of one kind. Resolvers order those of a name differently. */
+static int find_hosts(struct fabric_list *list, char *why, size_t size)
+{
+	struct ifaddrs *own;
+	int err;
+
 	if (getifaddrs(&own)) {
 		err = -errno;
 		snprintf(why, size, "addresses of this machine: %s", strerror(-err));
 		return err;
 	}
-	for (int i = 0; !err && i < list->count; i++) {
-		err = find_address(&list->host[i], list->count == 1, why, size);
-		if (!err)
-			err = check_among(list, i, why, size);
-		if (!err && list->own < 0 && is_here(&list->host[i], own))
-			list->own = i;
+	err = find_family(list, AF_INET, own, why, size);
+	if (err == -EAFNOSUPPORT) {
+		why[0] = '\0'; /* a sentence would be a failure */
+		err = find_family(list, AF_INET6, own, why, size);
 	}
 	freeifaddrs(own);
 	return err;

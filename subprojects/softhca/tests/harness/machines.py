@@ -133,7 +133,8 @@ class Network:
         self.holders, self.cable = [], cable
         self.key.touch(mode=0o600)
         self.key.write_bytes(bytes(range(16)))
-        (scratch / "hosts").write_text("127.0.0.1 localhost\n127.0.1.1 m1\n10.77.0.2 m1\n")
+        (scratch / "hosts").write_text("127.0.0.1 localhost\n127.0.1.1 m1\n10.77.0.2 m1\n"
+                                       "10.77.0.1 both\nfd00::1 both\n")
         own = [] if os.geteuid() == 0 else ["-Ur"]
         self.as_user = []
         self.hub = self.hold(["unshare", *own, "--net"],

@@ -170,7 +170,7 @@ def test_machines_find_themselves(build, kind):
     for machine in machines:
         if kind == "IPv6":
             machine.ip("-6", "addr", "add", f"fd00::{machine.place + 1}/64", "dev", "v", "nodad")
-            machine.network.list.write_text("fd00::1\nfd00::2\n")
+            machine.network.list.write_text("both\nfd00::2\n")
         else:
             machine.must("sysctl", "net.ipv4.ip_nonlocal_bind=1", env={"LD_PRELOAD": ""})
     start_daemons(machines)

@@ -129,7 +129,8 @@ def test_files_that_cannot_be_used(build, in_memory):
     assert "have no room behind it" in refused(one, f"--machines={strange}", "--devices=1",
                                                "--address=126.255.200.1")
     strange.write_text("10.77.0.1\nfd00::2\n")
-    assert "no addresses of one kind" in refused(one, f"--machines={strange}")
+    assert "of one kind, IPv4 or IPv6: 10.77.0.1 has no IPv6 address" in refused(
+        one, f"--machines={strange}")
     strange.write_text("10.77.0.1\n10.77.0.2\nm1\n")
     assert "10.77.0.2 and m1 have the same address" in refused(one, f"--machines={strange}")
     for mode, size in ((0o640, 16), (0o604, 16), (0o600, 15), (0o600, 17)):
