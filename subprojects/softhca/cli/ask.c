@@ -89,6 +89,8 @@ int cli_ask(int count, char **words)
 	if (sock < 0)
 		return sock;
 	err = send_words(sock, count, words);
+	if (err == -EMSGSIZE)
+		err = cli_refuse(ASK_REFUSED, "the words are too long for the daemon");
 	if (!err)
 		err = cli_receive(sock, &reply, &text);
 	close(sock);

@@ -70,6 +70,8 @@ REFUSED = [
     ("port D 1 sideways", "port takes "),
     ("port D -18446744073709551615 up", "'-18446744073709551615' is not a number"),  # wraps to 1
     ("port D 2 down", "no port 2"),
+    (f"port D 1 {4000 * 'x'}", "port takes "),
+    (f"port D 1 {4096 * 'x'}", "the words are too long for the daemon"),
     ("port mlx9_0 1 down", "no device mlx9_0"),
     ("migrate D", "migrate takes "),
     ("migrate D 77", "no QP 77"),
