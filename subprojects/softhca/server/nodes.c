@@ -36,7 +36,7 @@ int nodes_create(const struct hca_machine *machine, const char *root)
 	err = dir_join(directory, sizeof(directory), root, "infiniband");
 	if (err)
 		return err;
-	if (mkdir(root, 0755) || mkdir(directory, 0755))
+	if (mkdir(root, 0700) || mkdir(directory, 0700))
 		return -errno;
 	err = make_node(directory, SOFTHCA_CM_NODE);
 	for (int i = 0; !err && i < machine->settings.devices; i++) {
