@@ -104,7 +104,7 @@ static int check_page_size(char *why, size_t size)
 		return 0;
 	snprintf(
 		why, size,
-		"this kernel's pages have %ld bytes, and the adapter is emulated for pages of %d only: use a kernel with those",
+		"this kernel's pages have %ld bytes, and the adapter is emulated for pages of %d bytes only: use a kernel with such pages",
 		page, SOFTHCA_UAR_LEN);
 	return -ENOTSUP;
 }
