@@ -8,8 +8,9 @@
 /*
  * One SOCK_SEQPACKET connection per opened device context, so that a message is a system call and
  * the connection's end is the context's end. After the greeting every message of the client is the
- * very bytes of one write() on the uverbs file; the daemon writes the response into the client's
- * memory itself, as the kernel's copy_to_user() does.
+ * very bytes of one write() on the uverbs file. That of DESTROY_CQ is too short in rdma-core 18 and
+ * 19, and the message is whole (client/dev_calls.c). The daemon writes the response into the
+ * client's memory itself, as the kernel's copy_to_user() does.
  */
 #define SOFTHCA_MAGIC	0x53484341u /* "SHCA" */
 /*
@@ -61,13 +62,17 @@ struct softhca_hello {
  */
 struct softhca_welcome {
 	/*
-	 * 0 or -errno.
+	 * 0 or -errno; of SOFTHCA_CONTROL and SOFTHCA_NETLINK that of the command or request.
 	 * -EPROTO: the greeting is of another version, or malformed.
 	 * -EPERM: the client is another user's.
 	 * -EACCES: the daemon may not read the client's memory.
 	 * -EOVERFLOW: the client's addresses are too long for the daemon.
-	 * -EINPROGRESS: the machines have not met yet; ask again.
+	 * -ENOENT, -ENODEV: there is no such device, or no such host.
+	 * -EINPROGRESS: the machines have not met yet, or the capture's file is not complete; ask
+	 * again.
 	 * -EEXIST: the daemon has other settings than the run.
+	 * -EBUSY: a capture runs already.
+	 * -EINVAL: the capture has no regular file, or its number of bytes is out of range.
 	 */
 	int32_t status;
 	uint32_t arena; /* 1 = rings may be placed in the arena */

@@ -35,7 +35,8 @@ static int page_fd = -1;
 static int epoll;
 static _Atomic uint32_t ready; /* a descriptor in the epoll is ready and has not been served */
 static int bell = -1; /* the descriptor for rings; -1 = the first thread hears them itself */
-static _Atomic uint32_t relayed; /* the last ring, and no sleep has been announced since */
+/* The second thread has written to the bell, and no sleep has been announced since. */
+static _Atomic uint32_t relayed;
 
 static long futex(_Atomic uint32_t *word, int operation, uint32_t value,
 		  const struct timespec *timeout)

@@ -46,7 +46,10 @@ static uint32_t interface_of(const struct hca_device *device, int port)
 	return (uint32_t)(device->index * device->machine->settings.ports + port - 1);
 }
 
-/* The port that has sent it; if that is another machine's, the port that gets it. */
+/*
+ * The port that has sent it; if that is another machine's, the port that gets it. All ports get a
+ * packet for a group: the first port stands for them.
+ */
 static uint32_t interface_of_packet(const struct packet *packet)
 {
 	struct hca_machine *machine = packet->device->machine;

@@ -42,7 +42,7 @@ static void __attribute__((noreturn)) write_file(int sock, int file, struct capt
 	_exit(EXIT_SUCCESS);
 }
 
-/* 0, or -errno: the daemon ends the capture when this process ends, which closes the socket. */
+/* 0 or -errno. The exit after an error closes the socket, by which the daemon ends the capture. */
 static int start_writer(int sock, int file, int ring_fd)
 {
 	struct capture_ring *ring = ring_map(ring_fd);

@@ -30,7 +30,7 @@ enum { CLI_GO_ON = -1, CLI_HELP = -2 };
 /* The options of `run` that are no settings. */
 struct run_options {
 	bool net;
-	int hosts; /* 0: the program sees all */
+	int hosts; /* 0: the program sees all; -1: the word is not such a number */
 };
 
 /*

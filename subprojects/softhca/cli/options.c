@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Reads the options of a command, each as --NAME VALUE or as --NAME=VALUE. */
+/*
+ * Reads the options of a command, each as --NAME VALUE or as --NAME=VALUE. They are taken with a
+ * single hyphen, too.
+ */
 #include "cli.h"
 
 #include <getopt.h>
@@ -80,7 +83,7 @@ static int take_word(const char *command, int kind, const char *word, struct set
 		options->net = true;
 		return CLI_GO_ON;
 	case HOSTS:
-		/* complete() refuses another number. */
+		/* complete() refuses -1, with the number of devices in its message. */
 		if (!settings_number(optarg, 1, SOFTHCA_MAX_DEVICES, &options->hosts))
 			options->hosts = -1;
 		return CLI_GO_ON;

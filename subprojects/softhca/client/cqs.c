@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The functions that poll are replaced by functions that call them. If the CQ is empty, these give
- * up the processor and ask for the daemon, whose end a program that polls would not notice.
+ * The provider's functions that poll are replaced by functions that call the provider's. If the CQ
+ * is empty, the new functions give up the processor, and look whether the daemon has ended: a
+ * program that only polls would not notice its end.
  */
 #include "dev.h"
 

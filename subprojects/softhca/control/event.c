@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* `softhca ctl event`, `port` and `migrate`: what happens to devices and the ways between them. */
+/* `softhca ctl event`, `port` and `migrate`: events, the state of ports, and path migration. */
 #include "request.h"
 
 #include <objects/objects.h>

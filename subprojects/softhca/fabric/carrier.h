@@ -23,7 +23,8 @@ struct carrier_frame {
 struct fabric_parcel {
 	void *context[8];
 	struct list link;
-	uint16_t machine, kind; /* for which machine; of its message, if it has one */
+	uint16_t machine; /* which gets it */
+	uint16_t kind; /* of its only message; unused if others share the frame, or it is empty */
 	bool limited; /* it counts against the limit of its machine */
 	unsigned int meeting;
 	size_t length; /* of the body */

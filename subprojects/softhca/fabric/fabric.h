@@ -61,7 +61,7 @@ void fabric_seal(const void *bytes, size_t length, uint8_t seal[FABRIC_SEAL]);
 void fabric_seal_text(const uint8_t first[FABRIC_NONCE], const uint8_t second[FABRIC_NONCE],
 		      const void *text, size_t length, uint8_t seal[FABRIC_SEAL]);
 
-/* Of two seals, nonces or tokens. */
+/* Whether two seals, two nonces or two tokens are the same. */
 bool fabric_same(const uint8_t one[FABRIC_SEAL], const uint8_t other[FABRIC_SEAL]);
 
 /* ---- messages (messages.c) ---- */

@@ -26,8 +26,8 @@ static struct messages {
 		uint8_t token[FABRIC_TOKEN];
 		uint64_t sent, taken; /* frames of this meeting */
 		struct fabric_parcel *shared; /* the frame that is being filled, or NULL */
-		bool urgent; /* it has more than answers */
-		bool old; /* it was there at the last flush */
+		bool urgent; /* the shared frame has more than answers */
+		bool old; /* the shared frame was there at the last flush */
 	} peer[FABRIC_MAX_MACHINES];
 } messages;
 

@@ -35,6 +35,7 @@ static struct code {
 	[PROVIDER_MLX5] = { .library = "libmlx5" },
 };
 
+/* A library has its code in one segment, and is loaded once. */
 static int take_code(struct dl_phdr_info *info, size_t size, void *provider)
 {
 	struct code *code = provider;

@@ -27,7 +27,7 @@ static inline bool peek(void *to, const void *from, size_t length)
 	return process_vm_readv(gettid(), &here, 1, &there, 1, 0) == (ssize_t)length;
 }
 
-/* Prints "softhca: MESSAGE" on stderr, but each message only once. */
+/* Prints "softhca: MESSAGE" on stderr. Each use of this macro prints only once. */
 #define TELL_ONCE(...) \
 	do { \
 		static atomic_bool told; \

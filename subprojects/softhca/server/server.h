@@ -28,7 +28,10 @@ struct daemon_plan {
  */
 int daemon_spawn(const struct daemon_plan *plan, char *why, size_t size);
 
-/* Leaves the caller's session and files: all but the standard ones and these two. 0 or -errno. */
+/*
+ * Leaves the caller's session. Closes all descriptors but these two; the standard ones lead to
+ * /dev/null. New files are for this user alone. 0 or -errno.
+ */
 int daemon_detach(int one, int other);
 
 /* "@what: the error" into @why. Returns @err. (fail.c) */
