@@ -118,6 +118,16 @@ def test_python_finds_the_adapters(below, tmp_path):
                                         "/dev/infiniband"]
 
 
+@pytest.mark.any_model
+def test_a_descriptor_stays_a_devices_after_the_daemons_end(below, softhca):
+    below([], SYSTEM_PYTHON, "-c", """
+import os, stat, subprocess, sys
+fd = os.open("/dev/infiniband/uverbs1", os.O_RDWR)
+subprocess.run([sys.argv[1], "stop"], check=True)
+assert stat.S_ISCHR(os.fstat(fd).st_mode) and os.fstat(fd).st_rdev == os.makedev(231, 193)
+""", softhca)
+
+
 def test_programs_with_fortify_find_the_adapters(below):
     """Functions that they call in place of readlink(), readlinkat() and getcwd()."""
     done = below([], SYSTEM_PYTHON, "-c", """
