@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * xrc-cluster, a program in the style of OFED 1.5, shows what XRC is for. Here: its options, its
- * processes, which this one starts and watches, and the result.
+ * xrc-cluster, a program in the style of OFED 1.5, shows what XRC is for. This file has its
+ * options, the result, and the main process, which starts and watches the others.
  */
 #include <signal.h>
 #include <stdarg.h>

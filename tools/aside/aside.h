@@ -8,7 +8,7 @@
 
 struct aside {
 	char *const *words;	/* the program and its arguments; NULL: prepare() does the work */
-	/* That process calls it first, and ends with its result unless that is 0. May be NULL. */
+	/* The process calls this first; a result other than 0 is its exit status. May be NULL. */
 	int (*prepare)(const void *context);
 	const void *context;
 	bool with_errors;	/* the output includes standard error */

@@ -60,7 +60,7 @@ static bool has_mpi(const char *path)
 	       regular_has(path, "MV2_USE_") || regular_has(path, "OMPI_MCA_");
 }
 
-/* Only what `run` would preload keeps the program from starting: another it may open itself. */
+/* A library that `run` preloads may keep the program from starting; one that it opens does not. */
 static void read_libibverbs(struct closure *closure)
 {
 	const char *used = closure->old_libibverbs ? closure->system_libibverbs

@@ -46,10 +46,9 @@ bool starter_is_one(const struct program *program);
 bool starter_is_mpi(const struct program *program);
 
 /*
- * The program that a launcher or a shell starts: the first of @words (up to NULL) that is the path
- * of an ELF program without the name of a known starter, or of a short script whose last
- * command is such a program. If there is no such word and the starter is a script, the program of
- * its own last command. Or NULL.
+ * The program that @starter starts: an ELF program without the name of a known starter. The first
+ * of @words (up to NULL) that is its path, or the path of a short script whose last command is such
+ * a program, names it. Without such a word a script's own last command names it. NULL: none does.
  */
 const char *starter_find_program(const struct program *starter, char *const *words);
 

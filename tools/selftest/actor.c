@@ -216,7 +216,7 @@ void create_srq(void)
 	number = mine.srq->xrc_srq_num;
 	for (enum role role = 0; role < ACTORS; role++) {
 		if (!number || (step->role < SENDER && task.address[role].srq_num == number))
-			fail(WRONG, "the number of the SRQ is 0, or that of another: 0x%x", number);
+			fail(WRONG, "the SRQ's number is 0, or another SRQ's: 0x%x", number);
 	}
 	task.address[step->role].srq_num = number;
 }

@@ -33,7 +33,7 @@ struct command {
 	const char *example;
 	int (*run)(char **operands); /* up to NULL. The result is the exit status. */
 	int most_operands;
-	bool launches;		 /* instead, its operands are a program and that program's words */
+	bool launches; /* its operands, of any number, are a program and the program's words */
 	bool needs_program;	 /* it refuses a line without operands */
 	void (*more_help)(void); /* prints more of --help, behind the options; NULL: nothing */
 };

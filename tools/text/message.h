@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * Messages and text of others, and how standard output looks on a terminal: no line breaks inside
- * words, and bold or colour for what must not be overlooked.
- */
+/* Messages, text of others, and how standard output looks on a terminal. */
 #ifndef TOOLS_MESSAGE_H
 #define TOOLS_MESSAGE_H
 

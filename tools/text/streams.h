@@ -12,11 +12,9 @@ const char *streams_flush(FILE *stream);
 const char *streams_close(FILE *stream);
 
 /*
- * The body of a command's main(). Executes the command, and returns its exit status, or
- * TOOL_EXIT_REFUSED after a message that begins with @name when not all of standard output was
- * written: a full disk is no success. Meanwhile the number of each closed standard descriptor is
- * taken, so that no file, lock or socket gets that number. Reads and writes there still fail, and a
- * program that is executed finds the descriptor closed.
+ * The body of a command's main(). Returns the command's exit status; or TOOL_EXIT_REFUSED, after a
+ * message that begins with @name, if not all of standard output was written. Meanwhile no file gets
+ * the number of a closed standard descriptor, which an executed program finds closed.
  */
 int streams_main(const char *name, int (*execute)(int argc, char **argv), int argc, char **argv);
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The length of the printable UTF-8 character that begins here; 0 if there is none. */
+/* The length of the printable character that begins here, in the encoding of LC_CTYPE; 0: none. */
 size_t text_character(const char *text);
 
 /* Replaces bytes of no printable character by '?', because they may be escape sequences. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Prints a trace as events for a viewer of traces, in Chrome's format: an array in which each
- * process and thread has a track. The end of the array may be missing, so that the file of a
- * command that was killed can be read.
+ * Prints a trace for a viewer of traces, in Chrome's format: an array of events. The end of the
+ * array may be missing, so that the file of a command that was killed can be read.
  */
 #include "trace.h"
 
