@@ -38,9 +38,7 @@ void print_text(FILE *out, const char *format, ...)
 	va_start(args, format);
 	size = vasprintf(&text, format, args);
 	va_end(args);
-	if (size < 0)
-		return;
-	clean_line(format, text, (size_t)size);
+	clean_line(format, need_memory(size < 0 ? NULL : text), (size_t)size);
 	fwrite_unlocked(text, 1, (size_t)size, out);
 	free(text);
 }
