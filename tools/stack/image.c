@@ -6,7 +6,8 @@
 #include <tools/text/memory.h>
 
 #include <errno.h>
-#include <stdlib.h>
+#include <limits.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,18 +16,18 @@ static int find_elf(Dwfl_Module *module, void **data, const char *name, Dwarf_Ad
 		    char **file, Elf **elf)
 {
 	const struct image *image = *data;
-	char *path = format_string("/proc/%d/root%s", (int)image->process, name);
 	struct stat theirs, ours;
+	char path[PATH_MAX];
 	int fd;
 
+	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)image->process, name);
 	if (name[0] == '/' && !stat(path, &theirs) && S_ISREG(theirs.st_mode) &&
 	    (stat(name, &ours) || theirs.st_ino != ours.st_ino || theirs.st_dev != ours.st_dev)) {
 		fd = regular_open(path);
 		/* If the descriptor is -1 and *file is set, libdwfl opens the name itself. */
-		*file = fd < 0 ? NULL : path;
+		*file = fd < 0 ? NULL : copy_string(path);
 		return fd;
 	}
-	free(path);
 	return dwfl_linux_proc_find_elf(module, data, name, base, file, elf);
 }
 
