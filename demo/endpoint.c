@@ -47,7 +47,7 @@ void endpoint_open(int fd, unsigned int buffers)
 	if (endpoint.channel)
 		DO(ibv_req_notify_cq, endpoint.cq, 0);
 	endpoint.domain = MAKE(ibv_open_xrc_domain, endpoint.context, fd, O_CREAT);
-	DO(posix_memalign, (void **)&endpoint.memory, 4096, size);
+	endpoint.memory = MAKE(aligned_alloc, 4096, size);
 	endpoint.mr = MAKE(ibv_reg_mr, endpoint.pd, endpoint.memory, size, IBV_ACCESS_LOCAL_WRITE);
 }
 
