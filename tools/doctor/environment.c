@@ -55,18 +55,17 @@ static void examine_locked_memory(void)
 /* Makes a table as the library does, but with no open domain, which `ps` would list. */
 static void examine_table(void)
 {
-	int err;
+	int domain = regtab_open(&(struct regtab_key){ 0 }), err;
 
-	regtab_close(regtab_open(&(struct regtab_key){ 0 }));
-	err = regtab_show();
-	if (err)
-		print_finding("table", FINDING_NOTE,
-			      err == -ENOSYS
-				      ? "programs run; only xrc-compat ps needs Linux 3.17 or later"
-				      : "programs run, but xrc-compat ps does not show them; see ulimit -n and ulimit -f",
-			      "a process cannot make a registration table: %s", strerror(-err));
-	else
-		print_finding("table", FINDING_OK, NULL, "a process can make a registration table");
+	regtab_close(domain);
+	err = domain == REGTAB_NONE ? -ENOMEM : regtab_show();
+	print_finding(
+		"table", err ? FINDING_NOTE : FINDING_OK,
+		err == -ENOSYS
+			? "programs run; only xrc-compat ps needs Linux 3.17 or later"
+			: "programs run, but xrc-compat ps does not show them; see ulimit -n and ulimit -f",
+		"a process can%s make a registration table%s%s", err ? "not" : "", err ? ": " : "",
+		err ? strerror(-err) : "");
 }
 
 static void examine_preload(void)
