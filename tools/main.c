@@ -29,9 +29,10 @@ static void explain_variable(const char *name, const char *value_if_unset, const
 static void list_commands(FILE *out)
 {
 	fputs("usage: xrc-compat COMMAND [ARGUMENT...]\n"
-	      "       xrc-compat --help | --version\n\n"
+	      "       xrc-compat help [COMMAND] | --help | --version\n\n"
 	      "Runs old programs that use the XRC verbs of OFED 1.3-1.5 on today's rdma-core.\n\n"
-	      "Commands:\n", out);
+	      "Commands:\n",
+	      out);
 	for (size_t i = 0; commands[i]; i++)
 		print_text(out, "  %-8s  %s\n", commands[i]->name, commands[i]->summary);
 	fputs("\nxrc-compat COMMAND --help explains its options.\n", out);

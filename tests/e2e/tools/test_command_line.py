@@ -138,7 +138,9 @@ def test_bash_offers_the_options_that_the_help_names(complete, command):
 
 
 def test_bash_offers_commands_and_programs_and_completes_a_beginning(complete):
-    assert sorted(complete("")) == sorted(COMMANDS + ["--help", "--version"])
+    assert sorted(complete("")) == sorted(COMMANDS + ["help", "--help", "--version"])
+    assert sorted(complete("help", "")) == sorted(COMMANDS)
+    assert complete("help", "do") == ["doctor"]
     assert complete("do") == ["doctor"]
     assert complete("check", "--j") == ["--json"]
     assert "ls" in complete("run", "ls") and "ls" in complete("env", "l")
