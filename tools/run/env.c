@@ -124,11 +124,11 @@ static void add_program(struct program *program, char *const *words, struct stri
 /* The needs of all programs that the words of an appfile name; none if it cannot be read. */
 static void add_needs_of_file(const char *appfile, struct string_list *libraries)
 {
-	static char text[65536];
+	static char text[65536 + 2];
 	char *rest = text, *word;
 	struct program program;
 
-	if (regular_read(appfile, text, sizeof(text)) == sizeof(text) - 1)
+	if (regular_read(appfile, text, sizeof(text)) > 65536)
 		say("env: only the first 64 KiB of %s are read", appfile);
 	while ((word = strsep(&rest, " \t\n")) != NULL) {
 		if (is_program(word) && !program_open(word, &program))
@@ -328,6 +328,10 @@ static int run_env(char **words)
 	if (!line.launchers[0] && line.is_guess && !line.is_open)
 		return refuse(TOOL_EXIT_REFUSED, "env: %s: no program; try: xrc-compat check %s",
 			      words[0], text_shell_word(words[0]));
+	/* A variable in front of another word is no variable of the program. */
+	if (!as_json && line.is_guess && line.launchers[0] && line.launchers[0]->word &&
+	    !strchr(*line.program_word, '/'))
+		return refuse(TOOL_EXIT_REFUSED, "env: write the path of the program");
 	if (find_settings(&line, &settings))
 		return TOOL_EXIT_REFUSED;
 	if (line.launchers[0] && line.is_guess)
