@@ -189,7 +189,8 @@ static const char *device_fault(const struct check *check, const struct device *
 {
 	if (failed)
 		return format_string("device %s %s%s", failed->name, device_text(failed),
-				     failed->err == EACCES || failed->err == EPERM
+				     !failed->opened &&
+						     (failed->err == EACCES || failed->err == EPERM)
 					     ? "; check the permissions of /dev/infiniband/uverbs*"
 					     : "");
 	if (check->devices_error)

@@ -45,17 +45,20 @@ static bool load(const char *library)
 	return complete;
 }
 
-static bool has_open_qp(struct ibv_context *context)
+/* The kernel has said that the device has XRC. The provider may lack it. */
+static void try_xrc(struct ibv_context *context, struct device *device)
 {
 	struct ibv_xrcd *xrcd;
 	struct ibv_qp *qp;
-	int err;
+	int err = modern_load() ?: modern_open_xrcd(context, -1, 0, &xrcd);
 
-	if (modern_load() || modern_open_xrcd(context, -1, 0, &xrcd))
-		return false;
-	err = modern_open_tgt_qp(xrcd, NO_QP_NUM, MODERN_TGT_TRANSIENT, &qp);
+	device->kernel_only = err == -EOPNOTSUPP;
+	device->err = device->kernel_only ? 0 : -err;
+	device->xrc = !err;
+	if (err)
+		return;
+	device->open_qp = modern_open_tgt_qp(xrcd, NO_QP_NUM, MODERN_TGT_TRANSIENT, &qp) == -EINVAL;
 	modern_close_xrcd(xrcd);
-	return err == -EINVAL;
 }
 
 /* "mlx5" of libmlx5.so.1.24.44.0, or of libibverbs' link to it, libmlx5-rdmav34.so. */
@@ -89,13 +92,14 @@ static void describe(struct ibv_device *ibv_device, struct device *device)
 	device->err = verbs.query_device(context, &attr);
 	if (!device->err) {
 		snprintf(device->firmware, sizeof(device->firmware), "%.63s", attr.fw_ver);
-		device->xrc = (attr.device_cap_flags & IBV_DEVICE_XRC) != 0;
+		device->queried = true;
 		/* The exported function fills in the struct as of 2011, which is enough. */
 		while (device->ports < attr.phys_port_cnt && device->ports < PORTS_MAX &&
 		       !verbs.query_port(context, (uint8_t)(device->ports + 1),
 					 (void *)&device->port[device->ports]))
 			device->ports++;
-		device->open_qp = device->xrc && has_open_qp(context);
+		if (attr.device_cap_flags & IBV_DEVICE_XRC)
+			try_xrc(context, device);
 	}
 	verbs.close_device(context);
 }
@@ -147,15 +151,19 @@ const char *devices_read(const char *library, struct device_list *list)
 
 const char *device_text(const struct device *device)
 {
-	static const char alone[] = ", without sharing of receive QPs between processes";
-
 	if (device->err)
-		return format_string("cannot be %s: %s", device->opened ? "queried" : "opened",
+		return format_string("cannot %s: %s",
+				     device->queried  ? "open an XRC domain"
+				     : device->opened ? "be queried"
+						      : "be opened",
 				     strerror(device->err));
-	return format_string("%s, firmware %s, %s%s",
+	return format_string("%s, firmware %s, %s",
 			     device->driver[0] ? device->driver : "unknown driver",
-			     device->firmware, device->xrc ? "XRC" : "no XRC",
-			     device->xrc && !device->open_qp ? alone : "");
+			     device->firmware,
+			     device->open_qp ? "XRC"
+			     : device->xrc ? "XRC, without sharing of receive QPs between processes"
+			     : device->kernel_only ? "no XRC in the provider"
+						   : "no XRC");
 }
 
 const char *devices_without_xrc(const struct device_list *list)

@@ -15,9 +15,11 @@ struct device {
 	char name[64];
 	char driver[16];	/* "mlx5" */
 	char firmware[64];
-	int err;	   /* errno of the opening or of the query that failed; or 0 */
-	bool opened;	   /* ibv_open_device() worked; what follows is known only if err is 0 */
-	bool xrc;	   /* IBV_DEVICE_XRC in device_cap_flags: it carries legacy programs */
+	int err; /* errno of what failed first: opening, query, XRC domain; or 0 */
+	bool opened; /* ibv_open_device() worked */
+	bool queried; /* ibv_query_device() worked, too; what follows holds if err is 0 */
+	bool kernel_only; /* the kernel says that it has XRC, but the provider has none */
+	bool xrc; /* an XRC domain can be opened: it carries legacy programs */
 	bool open_qp;	   /* the kernel lets other processes open a receive QP */
 	unsigned int ports; /* queried: up to the first that failed, or PORTS_MAX */
 	struct ibv_port_attr port[PORTS_MAX];	/* port 1 first */

@@ -61,11 +61,13 @@ static void count_devices(const char *library, const struct device_list *list, c
 			      "directory (--device /dev/infiniband); or use xrc-compat run --softhca",
 			      "there is no RDMA device");
 	else if (failed)
-		print_finding("devices", FINDING_PROBLEM,
-			      failed->err == EACCES || failed->err == EPERM || failed->err == ENOENT
-				      ? "check the permissions of /dev/infiniband/uverbs*; give a container the directory (--device /dev/infiniband)"
-				      : "look at the kernel's log (dmesg)",
-			      "%s %s", failed->name, device_text(failed));
+		print_finding(
+			"devices", FINDING_PROBLEM,
+			!failed->opened && (failed->err == EACCES || failed->err == EPERM ||
+					    failed->err == ENOENT)
+				? "check the permissions of /dev/infiniband/uverbs*; give a container the directory (--device /dev/infiniband)"
+				: "look at the kernel's log (dmesg)",
+			"%s %s", failed->name, device_text(failed));
 	else
 		print_finding("devices", FINDING_PROBLEM,
 			      "use an mlx4, mlx5, hns or qedr adapter; or " DEVICES_BETWEEN_MACHINES,

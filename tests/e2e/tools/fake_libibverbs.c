@@ -6,7 +6,8 @@
  * FAKE_DEVICES names those that are there; with "crash" the library aborts, and with "refused" it
  * cannot list any. FAKE_PORT is the state, physical state, LID and link layer of two ports, but
  * port 1 is DOWN; unset, they have none. FAKE_NAME is the name of all devices. FAKE_ERRNO is why
- * the third cannot be opened; by default EACCES.
+ * the third cannot be opened; by default EACCES. FAKE_XRCD_ERRNO is why no XRC domain can be
+ * opened.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -82,11 +83,13 @@ struct xrcd {
 
 static struct ibv_xrcd *open_xrcd(struct ibv_context *context, struct ibv_xrcd_init_attr *attr)
 {
-	struct xrcd *xrcd = calloc(1, sizeof(*xrcd));
+	struct xrcd *xrcd = getenv("FAKE_XRCD_ERRNO") ? NULL : calloc(1, sizeof(*xrcd));
 
 	(void)attr;
-	if (!xrcd)
+	if (!xrcd) {
+		errno = atoi(getenv("FAKE_XRCD_ERRNO"));
 		return NULL;
+	}
 	xrcd->xrcd.context = context;
 	xrcd->has_handle = ((struct fake *)context->device)->open_qp;
 	return &xrcd->xrcd;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """`xrc-compat doctor` finds each problem and prints how to solve it."""
 
+import errno
 import json
 import os
 import pathlib
@@ -57,6 +58,10 @@ def test_the_rows_have_columns(clean):
      "softhca --machines=HOSTFILE"),
     ("FAKE_DEVICES", "mlx5_9", "devices", "mlx5_9 cannot be opened", "permissions"),
     ("FAKE_DEVICES", "mlx5_8", "devices", "mlx5_8 cannot be queried: Input/output", "dmesg"),
+    ("FAKE_XRCD_ERRNO", str(errno.EOPNOTSUPP), "devices", "none of 1 has XRC: mlx4_0 (fake)",
+     "no XRC in the provider"),
+    ("FAKE_XRCD_ERRNO", str(errno.EPERM), "devices",
+     "mlx4_0 cannot open an XRC domain: Operation not permitted", "dmesg"),
     ("FAKE_DEVICES", "crash", "devices", "cannot be listed", "ibv_devinfo"),
     ("FAKE_DEVICES", "refused", "devices", "cannot be listed: No such file", "ibv_devinfo"),
     ("XRC_COMPAT_TABLE_DIR", "/tmp", "variables", "TABLE_DIR is set, but nothing of xrc-compat reads it", "--help"),
