@@ -153,7 +153,7 @@ static void explain(const struct step *step)
 {
 	const char *name = actor_names[step->role];
 
-	if (task.result == ENOSYS) /* no other fault gives it */
+	if (task.result == ENOSYS && step->run == modify_rcv_qp) /* of another process's QP */
 		detail = "this kernel does not share receive QPs between processes of this device's driver; Linux 5.11 "
 			 "and later do";
 	else if (task.result == LIMITED)
