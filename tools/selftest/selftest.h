@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The coordinator walks through a table of steps and sends each to an actor over a socket, on
- * another host through ssh. The actor has the same table, carries out the step and answers. The
- * coordinator opens no device itself, and never waits without a limit.
+ * The coordinator sends each step of a table to an actor, over a socket or through ssh. The actor
+ * has the same table. The coordinator opens no device itself, and never waits without a limit.
  */
 #ifndef TOOLS_SELFTEST_H
 #define TOOLS_SELFTEST_H
@@ -62,9 +61,9 @@ struct address {
 	uint16_t mtu;		/* enum ibv_mtu */
 };
 
-/* A step on its way to an actor, and its answer. Both sides must be of one build. */
+/* A step on its way to an actor, and its answer, sent as they are in memory. */
 struct task {
-	uint32_t magic;
+	char version[16]; /* not ours: of another release, or a greeting that a shell prints */
 	uint32_t step;		/* its index in steps[] */
 	int32_t result;		/* of the step: 0, an errno, or one of the above */
 	char text[512];		/* names the verb that failed, or the fault */

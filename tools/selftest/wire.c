@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Actors in processes of their own, on this host or, through a command, on another. */
 #include "selftest.h"
+#include "tools_config.h"
 
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -11,12 +13,7 @@
 #include <unistd.h>
 
 #define ANSWER_SECONDS 20
-#define ACTOR_LIFETIME 300	/* seconds, should everything else fail */
-/*
- * Tasks are sent as they are in memory. By MAGIC the coordinator notices a shell that prints a
- * greeting first. An actor of a build with more or fewer steps notices the coordinator, and ends.
- */
-#define MAGIC (0x78740000u + (uint32_t)(sizeof(struct task) + step_count))
+#define ACTOR_LIFETIME 300 /* seconds, should everything else fail */
 
 /* Receives @task, or leaves it as it is. 0, SILENT, GONE or GREETED. */
 static int take(int fd)
@@ -31,7 +28,7 @@ static int take(int fd)
 			return size < 0 && errno == EAGAIN ? SILENT : GONE;
 		got += (size_t)size;
 	}
-	if (in.magic != MAGIC)
+	if (memcmp(in.version, TOOLS_VERSION, sizeof(TOOLS_VERSION)))
 		return GREETED;
 	task = in;
 	return 0;
@@ -39,7 +36,7 @@ static int take(int fd)
 
 static int give(int fd)
 {
-	task.magic = MAGIC;
+	strcpy(task.version, TOOLS_VERSION);
 	return write(fd, &task, sizeof(task)) == sizeof(task) ? 0 : GONE;
 }
 

@@ -3,6 +3,7 @@
 
 import json
 import re
+import shlex
 
 import pytest
 
@@ -84,6 +85,23 @@ def test_another_host_that_does_not_answer_fails_the_check(model, run, xrc_compa
     assert (result.returncode, outcome(result, "-")) == (1, ["FAILED"])
     assert f"sender: {why}\n" in result.stdout
     assert f"\n{models.device(0)}: 1 passed, 1 failed, 14 not tried\n" in result.stdout
+
+
+RELAY = """
+import os, subprocess, sys
+actor = subprocess.Popen(sys.argv[2:], stdin=subprocess.PIPE)
+while task := os.read(0, 1 << 16):
+    actor.stdin.write(task.replace(sys.argv[1].encode(), b"0.0.0"))
+    actor.stdin.flush()
+"""
+
+
+@pytest.mark.any_model
+def test_an_actor_of_another_release_ends(run, xrc_compat):
+    version = run([xrc_compat, "--version"]).stdout.split()[1]
+    relay = shlex.join(["python3", "-c", RELAY, version, str(xrc_compat), "selftest", "--actor"])
+    result = run([xrc_compat, "selftest", "--softhca=2", "--remote", relay], timeout=60)
+    assert (result.returncode, outcome(result, "-")) == (1, ["FAILED"]), result
 
 
 @pytest.mark.any_model
