@@ -9,14 +9,11 @@
 #include <string.h>
 
 /*
- * Its values:
- * - PROGRAM_UNKNOWN until the first verb, which calls program_set_kind();
- * - kind_at_start, which the constructor has found;
- * - PROGRAM_HAS_XRC once ibv_open_xrc_domain is looked up, which may come first, or called.
+ * PROGRAM_HAS_XRC is its last value. Another library's constructor may call a verb, which makes the
+ * program ordinary, before our constructor searches.
  */
 atomic_int program_kind;
 
-static enum program_kind kind_at_start = PROGRAM_ORDINARY;
 static atomic_bool rcv_qp_looked_up;
 
 /* Which XRC QPs the loaded objects use. The constructor searches, or the first domain. */
@@ -71,16 +68,15 @@ void program_search(void)
 {
 	if (!refers_to(names_domain))
 		return;
-	kind_at_start = PROGRAM_HAS_XRC;
 	search_way();
+	atomic_store_explicit(&program_kind, PROGRAM_HAS_XRC, memory_order_relaxed);
 }
 
-/* Another thread may have noted XRC already. */
 void program_set_kind(void)
 {
 	int unknown = PROGRAM_UNKNOWN;
 
-	atomic_compare_exchange_strong_explicit(&program_kind, &unknown, kind_at_start,
+	atomic_compare_exchange_strong_explicit(&program_kind, &unknown, PROGRAM_ORDINARY,
 						memory_order_release, memory_order_relaxed);
 }
 

@@ -19,8 +19,8 @@
 #include <stdbool.h>
 
 enum program_kind {
-	PROGRAM_UNKNOWN,	/* before the first verb */
-	PROGRAM_ORDINARY,	/* no XRC so far: a plugin with XRC may be loaded later */
+	PROGRAM_UNKNOWN, /* no verb so far, and no XRC */
+	PROGRAM_ORDINARY, /* no XRC so far: a plugin with XRC may be loaded later */
 	PROGRAM_HAS_XRC,
 };
 
@@ -32,7 +32,7 @@ extern atomic_int program_kind;
  */
 void program_search(void);
 
-/* The first verb of the process: sets the kind that program_search() has found. */
+/* The first verb of the process: the program is ordinary unless it is known to have XRC. */
 void program_set_kind(void);
 
 /* A name was looked up with dlsym or dlvsym. Takes no lock. */

@@ -25,7 +25,7 @@ TEST(a_plugin_is_searched_when_the_first_domain_is_opened)
 {
 	assert_non_null(dlopen(XRC_PLUGIN, RTLD_LAZY));
 	program_note_xrc();
-	assert_false(program_is_two_way());
+	assert_true(program_is_two_way());
 }
 
 TEST(a_plugin_is_seen_at_the_start_if_it_is_loaded_by_then)
@@ -33,6 +33,15 @@ TEST(a_plugin_is_seen_at_the_start_if_it_is_loaded_by_then)
 	program_kind = PROGRAM_UNKNOWN;
 	program_search();
 	program_set_kind();
+	assert_false(program_is_ordinary());
+}
+
+TEST(the_start_finds_XRC_even_if_a_verb_was_called_before)
+{
+	program_kind = PROGRAM_UNKNOWN;
+	program_set_kind();
+	assert_true(program_is_ordinary());
+	program_search();
 	assert_false(program_is_ordinary());
 }
 
