@@ -183,7 +183,7 @@ int regtab_make_file(const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
-/* A high number, since programs expect low numbers for files of their own. */
+/* A high number if one is free, since programs expect low numbers for files of their own. */
 static int move_up(int fd)
 {
 	struct rlimit limit = { .rlim_cur = 0 };
@@ -192,7 +192,8 @@ static int move_up(int fd)
 	getrlimit(RLIMIT_NOFILE, &limit);
 	high = fcntl(fd, F_DUPFD_CLOEXEC,
 		     (int)(limit.rlim_cur < 1024 ? limit.rlim_cur : 1024) / 8 * 7);
-	high = high < 0 ? -errno : high;
+	if (high < 0)
+		return fd;
 	close(fd);
 	return high;
 }
@@ -256,8 +257,6 @@ int regtab_show(void)
 	if (fd < 0)
 		return fd;
 	fd = move_up(fd);
-	if (fd < 0)
-		return fd;
 	err = adopt_file(fd);
 	if (err)
 		close(fd);

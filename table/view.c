@@ -175,7 +175,7 @@ static int add_process(struct regtab_view *all, const struct regtab_view_member 
 
 /* ---- one process ---- */
 
-/* Reads a file of /proc/PID. "": there is none. */
+/* Reads a file of /proc/PID. "": it cannot be read. */
 static void read_text(pid_t pid, const char *name, char *text, size_t size)
 {
 	char path[64];

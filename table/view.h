@@ -31,10 +31,7 @@ struct regtab_view_member {
 	struct registration *registrations;	/* private to view.c, by QP number */
 };
 
-/*
- * The table of a domain, added up over the processes of a user; or one member with a reason. Of
- * regtab_read(): all tables.
- */
+/* The members of one table, or one member with a reason. regtab_read() gives all tables. */
 struct regtab_view {
 	struct regtab_view_member *members;
 	unsigned member_count;
@@ -55,7 +52,8 @@ bool regtab_view_registered(const struct regtab_view *view, uint32_t qp_num, uns
 /*
  * Fills @all with the members of every table, by user, device and inode; then with every table that
  * is refused; then with every process of the caller's user whose descriptors the kernel does not
- * show. regtab_free() frees them. -errno, and no member: /proc cannot be read, or no memory.
+ * show. regtab_free() frees them. -errno, and no member: /proc cannot be read, or memory (-ENOMEM)
+ * or descriptors (-EMFILE, -ENFILE) ran out.
  */
 int regtab_read(struct regtab_view *all);
 void regtab_free(struct regtab_view *all);

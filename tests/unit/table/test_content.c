@@ -207,6 +207,14 @@ static int show_below(__rlimit_resource_t resource, rlim_t limit)
 	return -regtab_show();
 }
 
+/* In the child: shows the table where no high number is free. */
+static int show_crowded(void)
+{
+	for (int fd = 32; fd < 64; fd++)
+		dup2(STDERR_FILENO, fd);
+	return show_below(RLIMIT_NOFILE, 64);
+}
+
 TEST(it_keeps_to_the_limits_of_the_process)
 {
 	struct regtab_key key = domain_key(1);
@@ -215,6 +223,7 @@ TEST(it_keeps_to_the_limits_of_the_process)
 	assert_int_equal(in_child(show_below(RLIMIT_FSIZE, 4096)), EFBIG << 8);
 	assert_int_equal(in_child(show_below(RLIMIT_NOFILE, 3)), EMFILE << 8);
 	assert_int_equal(in_child(show_below(RLIMIT_NOFILE, 64)), 0);
+	assert_int_equal(in_child(show_crowded()), 0);
 }
 
 /* ---- files that are no tables ---- */
