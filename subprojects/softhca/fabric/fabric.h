@@ -82,6 +82,9 @@ void *fabric_body(struct fabric_parcel *parcel);
  */
 struct fabric_parcel *fabric_new(enum fabric_kind kind, int machine, bool limited, size_t room);
 
+/* Whether too many @limited messages are on their way to @machine. */
+bool fabric_is_full(int machine);
+
 /* A machine that cannot be reached gets nothing. */
 void fabric_send(struct fabric_parcel *parcel, size_t length);
 void fabric_release(struct fabric_parcel *parcel);

@@ -47,11 +47,15 @@ void *fabric_body(struct fabric_parcel *parcel)
 	return (uint8_t *)parcel->body + sizeof(struct label);
 }
 
+bool fabric_is_full(int machine)
+{
+	return messages.peer[machine].parcels >= MOST_PARCELS;
+}
+
 static struct fabric_parcel *make(int machine, bool limited, size_t room)
 {
-	struct fabric_parcel *parcel = limited && messages.peer[machine].parcels >= MOST_PARCELS
-					       ? NULL
-					       : malloc(sizeof(*parcel) + room);
+	struct fabric_parcel *parcel =
+		limited && fabric_is_full(machine) ? NULL : malloc(sizeof(*parcel) + room);
 
 	if (!parcel)
 		return NULL;

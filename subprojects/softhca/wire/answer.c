@@ -68,7 +68,7 @@ static void conclude(struct hca_qp *qp, const struct far_answer *answer, size_t 
 	enum outcome outcome = (enum outcome)answer->outcome;
 	enum syndrome broken = sq_fetch(qp, qp->sq.next, &wqe);
 
-	/* The program has overwritten its request. Its size says where the next request begins. */
+	/* The program has overwritten the request, whose size says where the next one begins. */
 	if (broken || wqe.slots != flight->slots)
 		outcome = operation_fail(&attempt, broken ? broken : SYNDROME_LOCAL_QP_OP);
 	if ((outcome == PART || outcome == SENT) && flight->reads &&

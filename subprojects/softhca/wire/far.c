@@ -200,16 +200,18 @@ enum outcome far_send(struct attempt *attempt)
 
 enum outcome far_cast(struct attempt *attempt, int machine)
 {
+	const enum outcome sent = attempt->last ? SENT : PART;
 	struct fabric_parcel *parcel = fabric_new(FABRIC_REQUEST, machine, true, size_of(attempt));
 
+	/* Without memory the piece is lost: perhaps nothing is away that will make the QP ready. */
 	if (!parcel)
-		return HELD;
+		return fabric_is_full(machine) ? HELD : sent;
 	if (!fill(attempt, parcel))
 		return operation_fail(attempt, SYNDROME_LOCAL_PROT);
 	if (attempt->qp->type == IBV_QPT_UC)
 		tap_request(attempt);
 	dispatch(attempt, parcel, machine);
-	return attempt->last ? SENT : PART;
+	return sent;
 }
 
 /* To a group. A machine for which there is no room loses the datagram. */

@@ -28,8 +28,8 @@ static uint64_t answer_timeout(const struct hca_qp *qp)
 static void retry_expired(struct timer *timer);
 
 /*
- * A timer that runs keeps its deadline: an early attempt was in vain, or an earlier piece has no
- * answer yet.
+ * A running timer keeps its deadline. It runs if an attempt before the deadline was in vain, or if
+ * an earlier piece has no answer.
  */
 static void start_retry(struct hca_qp *qp, uint64_t nanoseconds)
 {
@@ -232,7 +232,11 @@ static bool execute(struct hca_qp *qp, uint64_t *bytes)
 	count_reads(qp, &wqe);
 	outcome = transport_execute(&attempt);
 	*bytes = attempt.part;
-	/* Its completion would come before those of requests that are away. */
+	/*
+	 * Nothing was executed: it is a NOP, the sender is in error, or no peer answers on the path
+	 * that the QP has migrated to. Its completion would come before those of requests that are
+	 * away.
+	 */
 	if (outcome != AWAY && away_count(qp))
 		outcome = HELD;
 	return send_conclude(qp, &attempt, outcome);

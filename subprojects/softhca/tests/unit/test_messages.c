@@ -3,6 +3,7 @@
 
 #include <fabric/carrier.h>
 #include <fabric/messages.h>
+#include <wire/wire.h>
 
 #define UNIT_SETUP meet
 static int meet(void **state);
@@ -18,6 +19,15 @@ static unsigned int count;
 static uint64_t handled[16];
 static unsigned int handled_count, lost_count;
 static bool is_sent; /* what libfabric says of the next frame */
+
+static bool no_memory;
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+
+void *__wrap_malloc(size_t size)
+{
+	return no_memory ? NULL : __real_malloc(size);
+}
 
 /* Instead of carrier.c: keeps the frame. */
 void carrier_send(struct fabric_parcel *parcel)
@@ -268,6 +278,23 @@ TEST(a_new_meeting_has_room_again)
 	assert_null(fabric_new(FABRIC_REQUEST, OTHER, true, 8));
 	for (unsigned int i = 0; i < limit; i++)
 		fabric_release(parcel[i]);
+}
+
+TEST(a_datagram_waits_for_room_but_not_for_memory)
+{
+	static const struct wqe wqe = { .opcode = OP_SEND };
+	struct attempt attempt = { .wqe = &wqe, .last = true };
+	struct fabric_parcel *parcel[1000];
+	unsigned int limit = 0;
+
+	no_memory = true;
+	assert_int_equal(far_cast(&attempt, OTHER), SENT);
+	no_memory = false;
+	while ((parcel[limit] = fabric_new(FABRIC_REQUEST, OTHER, true, 8)))
+		assert_true(++limit < 1000);
+	assert_int_equal(far_cast(&attempt, OTHER), HELD);
+	while (limit)
+		fabric_release(parcel[--limit]);
 }
 
 UNIT_MAIN(NULL, NULL)
