@@ -83,5 +83,6 @@ int fault_parse_rate(const char *text, uint32_t *rate)
 	    !(percent >= 0 && percent <= 100))
 		return -EINVAL;
 	*rate = (uint32_t)(percent / 100 * FAULT_ALWAYS + 0.5);
-	return 0;
+	/* A rate that is rounded to 0 would mean never. */
+	return percent > 0 && !*rate ? -EINVAL : 0;
 }

@@ -38,6 +38,7 @@ REFUSED = [
     ("fault D drop x", "cannot read 'x'"),
     ("fault all drop 5", "cannot read '5'"),
     ("fault all drop -1%", "cannot read '-1%'"),
+    ("fault all drop 0.00004%", "cannot read '0.00004%'"),
     ("fault D drop 5% 3", "fault takes "),
     ("fault D delay 5%", "fault takes "),
     ("fault D delay 5% x", "cannot read 'x'"),
