@@ -55,7 +55,10 @@ struct hca_context {
 	struct list objects[HCA_TYPES];
 	uint64_t registered; /* pages of all its MRs; a page counts for each */
 	struct list qps; /* with rings in this context */
-	/* where the program last rang; the daemon's own if it lingered in vain; -1: not known */
+	/*
+	 * On which the program last rang, or the daemon's own if the daemon lingered for it in
+	 * vain; -1: not known.
+	 */
 	int processor;
 };
 

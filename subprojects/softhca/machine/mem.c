@@ -56,6 +56,7 @@ int mem_load32_many(const struct hca_context *ctx, const struct place *from, uin
 	struct iovec local = { words, count * sizeof(words[0]) };
 	struct iovec theirs[MEM_WORDS];
 
+	/* Only the first is looked at: either way reads all of them, shared or not. */
 	if (count == 1 || from[0].shared) {
 		for (size_t i = 0; i < count; i++) {
 			if (mem_load32(ctx, from[i], &words[i]))

@@ -325,7 +325,7 @@ const struct model connectx3 = {
 	.preset_odd = 0x4c,
 	.arm = { [1] = ARM_SOLICITED, [2] = ARM_NEXT },
 	.tells_send_caps = true,
-	.no_flag = -EOPNOTSUPP,
-	.flags_of_datagrams = true,
-	.no_xrc = -ENOSYS,
+	.flag_error = -EOPNOTSUPP,
+	.flags_of_ud_only = true,
+	.xrc_error = -ENOSYS,
 };

@@ -430,7 +430,7 @@ const struct model connectx5 = {
 	.take_resize = mlx5_take_resize,
 	.take_srq = mlx5_take_srq,
 	.take_qp = mlx5_take_qp,
-	.whole_srqs = true,
+	.srqs_exceed_limits = true,
 	.sq_word = sq_word,
 	.sq_known = sq_known,
 	.wqe_slots = mlx5_wqe_units,
@@ -443,7 +443,7 @@ const struct model connectx5 = {
 	.arm = { [0] = ARM_NEXT, [1] = ARM_SOLICITED },
 	/* The first arming writes zeroes, so a CQ that was never armed has this value. */
 	.arm_never = ARM_NEVER,
-	.no_flag = -EINVAL,
-	.no_xrc = -EOPNOTSUPP,
+	.flag_error = -EINVAL,
+	.xrc_error = -EOPNOTSUPP,
 	.never_drains = true,
 };

@@ -203,7 +203,7 @@ struct model {
 	uint64_t timestamp_mask;
 	uint64_t clock_khz; /* of the time stamps */
 	bool stamps_all; /* mlx5: completions have their time whether asked for or not */
-	uint32_t driver_abi;
+	uint32_t driver_abi; /* abi_version in /sys */
 	uint32_t max_groups, max_group_members; /* for multicast: of a device, QPs in each */
 	struct limits limits;
 
@@ -229,8 +229,8 @@ struct model {
 	int (*take_qp)(const void *in, size_t size, enum ibv_qp_type type, bool shared,
 		       uint8_t cqe_version, const struct limits *limits, struct qp_caps *caps,
 		       struct qp_rings *rings);
-	/* mlx5_ib: SRQs may fill the ring and the WQE, beyond max_srq_wr and max_srq_sge */
-	bool whole_srqs;
+	/* mlx5_ib: an SRQ may fill its ring and its WQEs, beyond max_srq_wr and max_srq_sge */
+	bool srqs_exceed_limits;
 
 	/* send queues */
 	/* the word that tells whether there is more */
@@ -263,9 +263,9 @@ struct model {
 	bool tells_packet;
 
 	/* QPs */
-	int no_flag; /* -errno of the driver for a creation flag that the adapter has not */
-	bool flags_of_datagrams; /* mlx4_ib: UD QPs only have creation flags */
-	int no_xrc; /* -errno of the driver for an XRC QP on an adapter without XRC */
+	int flag_error; /* the driver's -errno for a creation flag that the adapter lacks */
+	bool flags_of_ud_only; /* mlx4_ib: only UD QPs have creation flags */
+	int xrc_error; /* the driver's -errno for an XRC QP on an adapter without XRC */
 	bool tells_send_caps; /* mlx4_ib, in a query; libmlx5 knows them itself */
 	bool never_drains; /* mlx5_ib has no transition to SQD */
 };

@@ -45,7 +45,7 @@ static bool allowed(const struct model *model, const struct limits *limits,
 {
 	uint32_t max_wr = (uint32_t)limits->max_srq_wr, max_sge = (uint32_t)limits->max_srq_sge;
 
-	if (model->whole_srqs) {
+	if (model->srqs_exceed_limits) {
 		max_wr = model_pow2(max_wr + 1) - 1;
 		max_sge = (segment_srq_stride(max_sge) - SEGMENT_SRQ_HEADER) / SEGMENT_BYTES;
 	}

@@ -31,12 +31,12 @@ bool path_migrate(struct hca_qp *qp)
 	return true;
 }
 
-/* Visits each QP once, through its first handle. */
+/* Visits each QP once, by its newest handle. */
 void path_leave(struct hca_device *device, uint8_t port)
 {
 	list_for_each(struct hca_context, ctx, &device->contexts, link) {
 		list_for_each(struct hca_qp_handle, handle, &ctx->objects[HCA_QP], obj.link) {
-			if (qp_first_handle(handle) && handle->qp->attr.port == port)
+			if (qp_newest_handle(handle) && handle->qp->attr.port == port)
 				path_migrate(handle->qp);
 		}
 	}

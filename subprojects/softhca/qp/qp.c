@@ -137,7 +137,7 @@ struct hca_qp *qp_find(const struct hca_device *device, uint32_t qpn)
 	return qp && qp->qpn == qpn ? qp : NULL;
 }
 
-bool qp_first_handle(const struct hca_qp_handle *handle)
+bool qp_newest_handle(const struct hca_qp_handle *handle)
 {
 	return handle->qp->handles.next == &handle->peer;
 }
@@ -180,7 +180,7 @@ static int find_objects(struct cmd *cmd, const struct ib_uverbs_ex_create_qp *in
 		return request->domain ? 0 : refuse(-EINVAL, "XRC domain handle");
 	case IBV_QPT_XRC_SEND:
 		if (!xrc)
-			return refuse(cmd->ctx->device->model->no_xrc, "no XRC on this device");
+			return refuse(cmd->ctx->device->model->xrc_error, "no XRC on this device");
 		return find_sender(cmd, in, request);
 	case IBV_QPT_RC:
 	case IBV_QPT_UC:
@@ -200,9 +200,9 @@ static int take_flags(const struct cmd *cmd, const struct ib_uverbs_ex_create_qp
 	const uint32_t known = IBV_QP_CREATE_BLOCK_SELF_MCAST_LB;
 
 	if (in->create_flags & ~known)
-		return refuse(cmd->ctx->device->model->no_flag, "creation flags");
+		return refuse(cmd->ctx->device->model->flag_error, "creation flags");
 	if (in->create_flags && request->type != IBV_QPT_UD &&
-	    cmd->ctx->device->model->flags_of_datagrams)
+	    cmd->ctx->device->model->flags_of_ud_only)
 		return refuse(-EINVAL, "creation flags of a QP that is not UD");
 	request->not_to_self = in->create_flags;
 	return 0;

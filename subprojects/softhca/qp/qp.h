@@ -71,7 +71,7 @@ struct qp_sender {
 struct qp_receiver {
 	bool communicating; /* COMM_EST has been raised */
 	uint32_t msn; /* messages that have arrived */
-	/* whether the last request was an atomic; its number, and the word in its answer */
+	/* whether an atomic has come; the last one's sequence number, and the word in its answer */
 	bool atomic_known;
 	uint32_t atomic_psn;
 	uint64_t atomic_old;
@@ -143,8 +143,8 @@ int qp_create(struct hca_context *ctx, const struct qp_request *request,
 /* The QP of this number, or NULL. */
 struct hca_qp *qp_find(const struct hca_device *device, uint32_t qpn);
 
-/* One handle of each QP is the first, so that a walk over all handles meets each QP once. */
-bool qp_first_handle(const struct hca_qp_handle *handle);
+/* Whether its QP has no newer handle: so a walk over all handles meets each QP once. */
+bool qp_newest_handle(const struct hca_qp_handle *handle);
 
 /* 0 or -EINVAL; -ENODATA: empty GID entry; -ETIMEDOUT: no port has the GID. */
 int qp_modify(struct hca_qp *qp, const struct ib_uverbs_modify_qp *request);
