@@ -83,6 +83,11 @@ int modern_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 		    struct ibv_qp_init_attr *init_attr);
 int modern_destroy_qp(struct ibv_qp *qp);
 
+/* Any QP. These return what the verbs do. */
+int any_qp_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
+int any_qp_query(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+		 struct ibv_qp_init_attr *init_attr);
+
 /* The kind of object that has events of a type. */
 enum modern_event_object {
 	MODERN_EVENT_OF_OTHER,

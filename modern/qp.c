@@ -26,6 +26,25 @@ int modern_create_ini_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, struc
 	return 0;
 }
 
+int any_qp_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+	int ret;
+
+	if (!tgt_qp_is_opened(qp))
+		return modern_table.modify_qp(qp, attr, mask);
+	ret = modern_table.uverbs_modify_qp(qp, attr, mask);
+	if (!ret && mask & IBV_QP_STATE)
+		qp->state = attr->qp_state;
+	return ret;
+}
+
+int any_qp_query(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+		 struct ibv_qp_init_attr *init_attr)
+{
+	return tgt_qp_is_opened(qp) ? modern_table.uverbs_query_qp(qp, attr, init_attr)
+				    : modern_table.query_qp(qp, attr, mask, init_attr);
+}
+
 int modern_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
 	return modern_status(any_qp_modify(qp, attr, mask));

@@ -74,25 +74,6 @@ ORDERED_BY_KERNEL void opened_qp_await_open(const struct ibv_qp *qp)
 		nanosleep(&pause, NULL);
 }
 
-int any_qp_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
-{
-	int ret;
-
-	if (!tgt_qp_is_opened(qp))
-		return modern_table.modify_qp(qp, attr, mask);
-	ret = modern_table.uverbs_modify_qp(qp, attr, mask);
-	if (!ret && mask & IBV_QP_STATE)
-		qp->state = attr->qp_state;
-	return ret;
-}
-
-int any_qp_query(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
-		 struct ibv_qp_init_attr *init_attr)
-{
-	return tgt_qp_is_opened(qp) ? modern_table.uverbs_query_qp(qp, attr, init_attr)
-				    : modern_table.query_qp(qp, attr, mask, init_attr);
-}
-
 int opened_qp_destroy(struct ibv_qp *qp)
 {
 	int ret = modern_table.uverbs_destroy_qp(qp);

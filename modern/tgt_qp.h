@@ -22,10 +22,7 @@
 /* Whether qp is an opened handle of ours. qp may be any QP. */
 bool tgt_qp_is_opened(const struct ibv_qp *qp);
 
-/* These return what verbs do. Only opened_qp_destroy() needs an opened handle, which it frees. */
-int any_qp_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
-int any_qp_query(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
-		 struct ibv_qp_init_attr *init_attr);
+/* Destroys an opened handle, and frees it. Returns what the verb does. */
 int opened_qp_destroy(struct ibv_qp *qp);
 
 /*

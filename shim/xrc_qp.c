@@ -7,7 +7,6 @@
 #include <compat/xrc_qp.h>
 #include <modern/modern.h>
 #include <modern/table.h>
-#include <modern/tgt_qp.h>
 #include <two_way/qp_numbers.h>
 
 #include <stddef.h>
