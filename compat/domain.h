@@ -42,8 +42,9 @@ void domain_leave(struct domain *domain);
 struct domain *domain_hold(const struct legacy_xrc_domain *ldom, const struct ibv_context *context);
 void domain_release(struct domain *domain);
 
-/* Return the kernel's domain behind an open handle, and a handle of a kernel's domain; or NULL. */
+/* The kernel's domain behind a handle. NULL: the handle is not open. */
 struct ibv_xrcd *domain_xrcd(const struct legacy_xrc_domain *ldom);
+/* An open handle of a kernel's domain, or NULL. */
 struct legacy_xrc_domain *domain_of_xrcd(const struct ibv_xrcd *xrcd);
 
 /*

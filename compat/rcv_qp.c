@@ -23,7 +23,7 @@ struct rcv_qp {
 	uint32_t qp_num;
 	enum phase phase;
 	bool created;			/* by this opened device */
-	int place;			/* with qp and has_inode: in the registration table */
+	int place; /* in the registration table; set with qp and has_inode */
 	unsigned users;			/* verbs that use the handle right now */
 	struct device_domain *device_domain; /* that all handles of the inode share */
 	struct ibv_qp *qp;	/* the created QP, or our opened handle; NULL while OPENING */

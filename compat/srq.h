@@ -49,7 +49,8 @@ static inline struct ibv_srq *srq_unwrap(struct ibv_srq *srq)
 /*
  * Creates an XRC SRQ of the domain, with completions on cq. attr->attr.max_wr (entries, 0 counts as
  * 1) and max_sge are updated with what was allocated; srq_limit is ignored, as it was (contract
- * 5.3). -EINVAL: ldom, cq or attr is NULL or of another device, or a size beyond its limit here.
+ * 5.3). -EINVAL: attr is NULL, ldom or cq is NULL or of another device, or a size is beyond its
+ * limit here.
  */
 int srq_create(struct ibv_pd *pd, struct legacy_xrc_domain *ldom, struct ibv_cq *cq,
 	       struct ibv_srq_init_attr *attr, struct ibv_srq **lsrq);

@@ -129,7 +129,7 @@ int xrc_qp_create(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, bool two_
 		free(xrc_qp);
 	else
 		*qp = xrc_qp->pair.ini;
-	domain_release(domain);	/* last: a close of the device that waits for it frees xrc_qp */
+	domain_release(domain); /* last: then a close of the device may free xrc_qp */
 	return err;
 }
 
@@ -198,7 +198,7 @@ static int destroy_target(struct xrc_qp *xrc_qp)
 	return 0;
 }
 
-/* After an ending is set, no thread is in pair_fail() for the pair, and none begins it. */
+/* After ending is set to true, no thread is in pair_fail() for the pair, and none begins it. */
 static void set_ending(struct xrc_qp *xrc_qp, bool ending)
 {
 	state_lock();

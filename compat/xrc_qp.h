@@ -43,7 +43,10 @@ int xrc_qp_modify(struct xrc_qp *xrc_qp, const struct legacy_qp_attr *attr, int 
 int xrc_qp_query(struct xrc_qp *xrc_qp, struct legacy_qp_attr *attr, int mask,
 		 struct legacy_qp_init_attr *init_attr);
 
-/* Waits until each event of a half is acknowledged (contract 1.3), and destroys both halves. */
+/*
+ * Waits until each event of a half is acknowledged (contract 1.3), and destroys both halves. On
+ * failure the QP stays, but a pair may have lost its target already. Then it only sends.
+ */
 int xrc_qp_destroy(struct xrc_qp *xrc_qp);
 
 /*

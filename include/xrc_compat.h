@@ -42,7 +42,8 @@ struct ibv_srq *xrc_compat_legacy_srq(struct ibv_srq *srq);
 /**
  * xrc_compat_rcv_qp - the domain's device must have created the receive QP, or have registered with
  * it. Returns the handle that this device has on it, whose qp_num is the number of the QP. The
- * handle is valid until ibv_unreg_xrc_rcv_qp(), which destroys it.
+ * handle is valid until ibv_unreg_xrc_rcv_qp(), which destroys it: do not pass it to
+ * ibv_destroy_qp().
  */
 struct ibv_qp *xrc_compat_rcv_qp(struct ibv_xrc_domain *domain, uint32_t qp_num);
 

@@ -27,7 +27,10 @@ static void print_banner(void)
 
 atomic_bool shim_begun;
 
-/* The loader has its lock anyway, and the program no signal handler, unless a plugin brought us. */
+/*
+ * Signals are not blocked: the loader has its lock anyway, and the program has no signal handler
+ * yet, unless a plugin brought this library.
+ */
 __attribute__((constructor)) static void start_process(void)
 {
 	if (!modern_find())

@@ -166,8 +166,8 @@ static inline struct ibv_srq *xsrq_real(struct xsrq_srq *srq)
 }
 
 /*
- * The program's SRQ; real itself if another library created it. xsrq_fill() sets an odd
- * srq_context, other libraries set an even one.
+ * The program's SRQ; real itself if another library created it. xsrq_fill() makes real's
+ * srq_context odd; that of another library's SRQ must be even.
  */
 static inline struct xsrq_srq *xsrq_of(struct ibv_srq *real)
 {
