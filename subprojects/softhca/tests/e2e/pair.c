@@ -161,11 +161,12 @@ struct ibv_send_wr xrc_wr(const struct xrc_stage *s, enum ibv_wr_opcode opcode, 
 void xrc_must_send_at(struct xrc_stage *s, struct ibv_srq *srq, struct host *host,
 		      enum ibv_wc_status status, const char *file, int line)
 {
+	static unsigned int seed;
 	struct ibv_send_wr wr = xrc_wr(s, IBV_WR_SEND, srq);
 	uint32_t number = xrc_srq_number(srq);
 	struct ibv_wc wc;
 
-	memset(s->sender->buffer, (int)number, XRC_BYTES);
+	pair_pattern(s->sender->buffer, XRC_BYTES, ++seed);
 	must_eq_at(rig_post_srq(host, srq, 4096, XRC_BYTES, number), 0, file, line);
 	rig_must_send_at(s->send, &wr, status, file, line);
 	if (status)
@@ -173,5 +174,5 @@ void xrc_must_send_at(struct xrc_stage *s, struct ibv_srq *srq, struct host *hos
 	wc = rig_must_complete_at(host->cq, number, IBV_WC_SUCCESS, file, line);
 	must_eq_at(wc.qp_num, s->target->qp_num, file, line);
 	must_eq_at(wc.src_qp, emulated_src_qp(number, s->send->qp_num), file, line);
-	must_eq_at(host->buffer[4096], (uint8_t)number, file, line);
+	must_eq_at(memcmp(host->buffer + 4096, s->sender->buffer, XRC_BYTES), 0, file, line);
 }
