@@ -225,7 +225,10 @@ def test_a_network_without_descriptors_to_wait_for_is_passed_over(build, in_memo
     machines = build(2)
     env = {"LD_LIBRARY_PATH": f"{in_memory}:{os.environ.get('LD_LIBRARY_PATH', '')}",
            "REAL_LIBFABRIC": re.search(r"\S+/libfabric.so\S+", maps).group()}
-    for start in [machine.start_daemon(env=env) for machine in machines]:
+    marks = [machine.scratch / "tried" for machine in machines]
+    for start in [machine.start_daemon(env={**env, "DEAF_FABRIC_MARK": mark})
+                  for machine, mark in zip(machines, marks)]:
         said = start.communicate(timeout=120)[0]
         assert start.returncode == 0, said
+    assert all(mark.exists() for mark in marks)
     rows(machines, "XRC")
