@@ -6,13 +6,15 @@ import os
 import re
 import socket
 import subprocess
+import sys
 import time
 
 import pytest
 
 import models
-from machines import across, start_daemons
 from built import PROGRAMS
+from installed import need
+from machines import across, start_daemons
 from streams import arrive_in_spite
 from waiting import wait_for
 
@@ -150,7 +152,7 @@ def test_a_key_is_made_once_and_only_for_its_owner(build, in_memory):
 @contextlib.contextmanager
 def listener(machine):
     script = f"import socket; s = socket.create_server(('{machine.address}', {PORT})); input()"
-    with machine.started(["/usr/bin/python3", "-c", script], stdin=subprocess.PIPE):
+    with machine.started([sys.executable, "-c", script], stdin=subprocess.PIPE):
         machine.wait_for_listener(PORT)
         yield
 
@@ -170,39 +172,45 @@ def test_runs_with_other_settings_do_not_share(build):
 
 
 def test_a_list_of_one_machine_is_as_none(build):
+    need("ibv_devinfo")
     one, = build(1)
     done = one.must(one.softhca, "run", *one.options(), "--", "ibv_devinfo", "-l",
                     env={"LD_PRELOAD": ""})
     assert "2 HCAs found" in done, done
 
 
-# Connects to the port of the first machine in each of the ways of an enemy, many times.
-ENEMY = r"""
+# What the scripts below begin with: how long a greeting and an introduction are.
+HEARD = """
 import os, random, select, socket, sys
-address, rng = (sys.argv[1], int(sys.argv[2])), random.Random(5)
-def connect():
-    s = socket.create_connection(address, 5)
-    s.settimeout(5)
-    return s
+GREETING, INTRODUCTION = 24, 166
 def heard(s, size):
     got = b""
     while len(got) < size and (more := s.recv(size - len(got))):
         got += more
     return got
-for length in [1, 7, 23, 24, 25, 100, 4000] * 4:
+"""
+
+# Connects to the port of the first machine in each of the ways of an enemy, many times.
+ENEMY = HEARD + r"""
+address, rng = (sys.argv[1], int(sys.argv[2])), random.Random(5)
+def connect():
+    s = socket.create_connection(address, 5)
+    s.settimeout(5)
+    return s
+for length in [1, 7, GREETING - 1, GREETING, GREETING + 1, 100, 4000] * 4:
     with connect() as s:
         s.sendall(rng.randbytes(length))
 with connect() as s:                        # what it says itself
-    s.sendall(heard(s, 24))
+    s.sendall(heard(s, GREETING))
     try:
         assert heard(s, 1) == b"", "it answers its own greeting"
     except ConnectionError:
         pass
 with connect() as s:                        # a greeting, and then no introduction
-    greeting = heard(s, 24)
+    greeting = heard(s, GREETING)
     s.sendall(greeting[:8] + os.urandom(16))
-    said = heard(s, 166)
-    assert len(said) == 166, said
+    said = heard(s, INTRODUCTION)
+    assert len(said) == INTRODUCTION, said
     s.sendall(said)                         # the seal of another
     s.settimeout(1)
     try:
@@ -217,7 +225,7 @@ print("ready", flush=True)
 while not select.select([sys.stdin], [], [], 0)[0]:
     for number, s in enumerate(quiet):
         try:
-            if s.recv(24, socket.MSG_DONTWAIT):
+            if s.recv(GREETING, socket.MSG_DONTWAIT):
                 continue
         except BlockingIOError:
             continue
@@ -234,7 +242,7 @@ def test_strangers_at_the_port_hinder_nobody(build):
     program = PROGRAMS / "softhca-across"
     starting = one.start_daemon()
     one.wait_for_listener(PORT)
-    with two.started(["/usr/bin/python3", "-c", ENEMY, one.address, PORT],
+    with two.started([sys.executable, "-c", ENEMY, one.address, PORT],
                      stdin=subprocess.PIPE) as enemy:
         assert enemy.stdout.readline() == "ready\n", enemy.communicate()
         late = two.start_daemon()
@@ -246,15 +254,9 @@ def test_strangers_at_the_port_hinder_nobody(build):
 
 # Tells two machines what the other one says, as if it were that one. Calls them, or waits for the
 # call of one with a '+'.
-RELAY = r"""
-import socket, sys
+RELAY = HEARD + r"""
 port = int(sys.argv[1])
 server = socket.create_server(("", port)) if "+" in "".join(sys.argv) else None
-def heard(s, size):
-    got = b""
-    while len(got) < size and (more := s.recv(size - len(got))):
-        got += more
-    return got
 def end_of(machine):
     if machine[0] != "+":
         return socket.create_connection((machine, port), 5)
@@ -265,11 +267,11 @@ def end_of(machine):
         end.close()
 for _ in range(20):
     ends = [end_of(machine) for machine in sys.argv[2:]]
-    greetings = [heard(end, 24) for end in ends]
+    greetings = [heard(end, GREETING) for end in ends]
     for end, greeting in zip(ends, reversed(greetings)):
         end.sendall(greeting)
-    introductions = [heard(end, 166) for end in ends]
-    assert [len(words) for words in introductions] == [166, 166]
+    introductions = [heard(end, INTRODUCTION) for end in ends]
+    assert [len(words) for words in introductions] == 2 * [INTRODUCTION]
     for end, words in zip(ends, reversed(introductions)):
         end.sendall(words)
     for end in ends:
@@ -282,7 +284,7 @@ for _ in range(20):
 
 
 def relay(machine, *words):
-    machine.must("/usr/bin/python3", "-c", RELAY, PORT, *words)
+    machine.must(sys.executable, "-c", RELAY, PORT, *words)
 
 
 def test_a_relay_between_two_machines_hinders_nobody(build):

@@ -5,6 +5,7 @@ program sees."""
 import os
 import pathlib
 import re
+import sys
 import tempfile
 
 import pytest
@@ -197,7 +198,7 @@ with socket.create_server((sys.argv[1], 0)) as server:
 
 def test_programs_reach_a_host_by_its_name(below, host):
     """mpirun_rsh of MVAPICH 1 calls gethostbyname()."""
-    out = below([], "/usr/bin/python3", "-c", NAMES, host, f"{host}9", f"{host}/x").stdout
+    out = below([], sys.executable, "-c", NAMES, host, f"{host}9", f"{host}/x").stdout
     assert out.split() == ["True", "True", "False", "False", "False", "False"]
 
 
