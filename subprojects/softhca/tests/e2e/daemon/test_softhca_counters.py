@@ -23,7 +23,7 @@ def counters(daemon):
 @contextlib.contextmanager
 def counting(daemon, reason):
     """A running program of which a QP waits for this reason: its process."""
-    with daemon.start([PROGRAMS / "softhca-hold", "count"], stderr=None) as program:
+    with daemon.start([PROGRAMS / "softhca-traffic", "count"], stderr=None) as program:
         try:
             wait_for(lambda: [fields[8] for fields in counters(daemon)[0].values()],
                      "QP that waits", holds=lambda waits: reason in waits)

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""`softhca ctl` refuses wrong words with what is wrong, and changes nothing then."""
+"""`softhca ctl` refuses wrong words with what is wrong, and changes nothing then. It lists what a
+process holds."""
 
 import concurrent.futures
+import os
 import shlex
 
 import pytest
@@ -145,3 +147,18 @@ def test_objects_are_listed_with_their_members(daemon):
     for context in contexts:
         named = [(o["type"], o["handle"]) for o in context["objects"]]
         assert len(named) == len(set(named))
+
+
+@pytest.mark.on_model("connectx3", "connectx5")  # their numbers differ
+def test_lists_what_a_process_holds(daemon):
+    with holding(daemon) as program:
+        contexts = daemon.objects()["contexts"]
+    assert [(c["device"], c["pid"]) for c in contexts] == [(models.device(0), program.pid),
+                                                           (models.device(1), program.pid)]
+    objects = {o.get("qp_type", o["type"]): o for o in contexts[0]["objects"]}
+    assert sorted(objects) == ["RC", "XRC_RECV", "cq", "mr", "pd", "srq", "xrcd"]
+    target = objects["XRC_RECV"]
+    assert bool(target["number"] & 0x800000) == (models.driver() == "mlx4")
+    assert target["handles"] == 1 and target["state"] == "RESET"
+    assert objects["xrcd"]["inode"] == os.stat(daemon.scratch / "domain").st_ino
+    daemon.until_empty()

@@ -389,7 +389,7 @@ def test_a_doorbell_wakes_the_daemon(below):
     runs, so one of three attempts counts. libmlx4 has no extended QPs."""
 
     def is_found(how):
-        return any(float(below([], PROGRAMS / "softhca-hold", "rest", how).stdout) < 1.5
+        return any(float(below([], PROGRAMS / "softhca-traffic", "rest", how).stdout) < 1.5
                    for _ in range(3))
 
     ways = ["send", "arm"] if models.driver() == "mlx4" else ["send", "arm", "extended"]
@@ -403,8 +403,8 @@ def test_each_of_64_programs_makes_progress(run, softhca):
     two = ",".join(map(str, sorted(os.sched_getaffinity(0))[:2]))
     oldest = []
     for _ in range(3):
-        done = run(["taskset", "-c", two, softhca, "run", "--", PROGRAMS / "softhca-hold", "crowd",
-                    64])
+        done = run(["taskset", "-c", two, softhca, "run", "--", PROGRAMS / "softhca-traffic",
+                    "crowd", 64])
         assert done.returncode == 0 and done.stdout.count("\n") == 64, done
         oldest.append(max(map(float, done.stdout.split())))
         if oldest[-1] < 1000:
