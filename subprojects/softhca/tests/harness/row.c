@@ -154,12 +154,17 @@ int rows_main(int argc, char **argv)
 	const char *only = group ? argv[2] : argv[1];
 	bool good = true, any = false;
 
+	if (only && !strcmp(only, "--list")) {
+		for (const struct row *row = rows; row; row = row->next)
+			puts(row->name);
+		return 0;
+	}
 	for (const struct row *row = rows; row; row = row->next)
 		if ((!group || !strcmp(row->group, group)) && (!only || strstr(row->name, only))) {
 			good &= row_run(row, row->name);
 			any = true;
 		}
 	if (!any)
-		fprintf(stderr, "usage: %s [GROUP] [PART_OF_NAME]\n", argv[0]);
+		fprintf(stderr, "usage: %s --list | [GROUP] [PART_OF_NAME]\n", argv[0]);
 	return any ? !good : 2;
 }

@@ -46,11 +46,15 @@ const struct row *row_first(void);
 
 /*
  * Runs the rows that the arguments select: [GROUP] [PART_OF_NAME]. Each row runs in a process of
- * its own, and prints a line. rows_main.c has a main() for programs that only have rows.
+ * its own, and prints a line. --list prints the names of all rows instead. rows_main.c has a main()
+ * for programs that only have rows.
  */
 int rows_main(int argc, char **argv);
 
-/* Runs the row in a process of its own. True if it passed or was skipped, with its children. */
+/*
+ * Runs the row in a process of its own. True if the row has passed or was skipped, and no child of
+ * it has failed.
+ */
 bool row_run(const struct row *row, const char *name);
 
 /* Ends a row that cannot run here, as one about another adapter. Its line has the reason. */

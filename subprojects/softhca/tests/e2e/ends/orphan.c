@@ -70,6 +70,7 @@ ROW("waits and polls end with an error")
 	must_fail_soon(pair.a->cq);
 	must_drain(pair.b->cq);
 	must_fail_soon(pair.b->cq);
+	errno = 0;
 	must(!ibv_alloc_pd(pair.a->ctx));
 	must_eq(errno, EIO);
 }
@@ -210,7 +211,7 @@ static void must_stay_ended(const struct pair *old)
 	must_eq(rig_to_state(old->qa, IBV_QPS_ERR), EIO);
 }
 
-/* How many daemons the program has memory of by which it wakes them. */
+/* How many pages the program has mapped to wake daemons. It has one of each daemon. */
 static int wake_pages(void)
 {
 	struct rig_mapping page = { 0 };

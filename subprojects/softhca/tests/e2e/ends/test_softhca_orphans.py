@@ -34,9 +34,9 @@ def test_programs_of_the_distribution_end(daemon, words):
     argv, port = ["timeout", "60", program, *options], free_port()
     need(program)
     server = start(*argv, "-d", models.device(0), "-p", port)
-    wait_for(lambda: listens(port))
+    wait_for(lambda: listens(port), "listener")
     client = start(*argv, "-d", models.device(1), "-p", port, "127.0.0.1")
-    wait_for(lambda: connected(daemon))
+    wait_for(lambda: connected(daemon), "connection")
     time.sleep(0.1)
     daemon.kill()
     for process in (server, client):
@@ -45,20 +45,29 @@ def test_programs_of_the_distribution_end(daemon, words):
         assert process.returncode and err.count(SENTENCE) in ((0, 1) if "-e" in argv else (1,)), err
 
 
+RESTARTED = "a daemon that is started again serves new contexts beside the old ones"
+KILLED = ["waits and polls end with an error", "completions come before the error",
+          "an extended CQ ends with an error",
+          "after plain CQs on a dirty heap an extended CQ fails",
+          "extended CQs that threads made at once end with an error"]
+
+
+def orphan(run, row, **env):
+    done = run([PROGRAMS / "softhca-orphan", row], env=env)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr.count(SENTENCE) == 1
+
+
 def test_a_program_outlives_a_stop_and_a_start(run, daemon):
-    done = run([PROGRAMS / "softhca-orphan", "a daemon that is started again"],
-               env={"SOFTHCA_TEST_COMMAND": str(daemon.softhca)})
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stderr.count(SENTENCE) == 1
+    orphan(run, RESTARTED, SOFTHCA_TEST_COMMAND=str(daemon.softhca))
 
 
-@pytest.mark.parametrize(
-    "case", ["waits and polls end with an error", "completions come before the error",
-             "an extended CQ ends with an error",
-             "after plain CQs on a dirty heap an extended CQ fails",
-             "extended CQs that threads made at once end with an error"])
-def test_each_case_holds_when_the_daemon_is_killed(run, daemon, case):
-    done = run([PROGRAMS / "softhca-orphan", case], env={"ORPHAN_DAEMON": str(daemon.pid)})
+@pytest.mark.parametrize("row", KILLED)
+def test_each_row_holds_when_the_daemon_is_killed(run, daemon, row):
     daemon.ended = True
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stderr.count(SENTENCE) == 1
+    orphan(run, row, ORPHAN_DAEMON=str(daemon.pid))
+
+
+def test_no_row_is_left_out(run):
+    listed = run([PROGRAMS / "softhca-orphan", "--list"]).stdout.splitlines()
+    assert listed == [*KILLED, RESTARTED]
