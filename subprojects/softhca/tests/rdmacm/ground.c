@@ -40,7 +40,8 @@ struct rdma_cm_event *next_event_at(enum rdma_cm_event_type type, const char *fi
 {
 	struct rdma_cm_event *event;
 
-	must(!rdma_get_cm_event(channel, &event));
+	if (rdma_get_cm_event(channel, &event))
+		row_fail(file, line, "rdma_get_cm_event: %m");
 	if (event->event != type)
 		row_fail(file, line, "%s (%d) instead of %s", rdma_event_str(event->event),
 			 event->status, rdma_event_str(type));
