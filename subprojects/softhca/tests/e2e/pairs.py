@@ -16,13 +16,15 @@ listening() {
 }
 """
 
-# A server in the background, and a client as soon as it listens; both must succeed.
+# A server in the background, and a client as soon as it listens; both must succeed. The server is
+# ended if the client fails.
 PAIR = LISTENING + r"""
 port=$1 sdev=$2 cdev=$3 before=$4 after=$5; shift 5
 eval "$before" || exit 1
 "$@" -d $sdev -p $port & server=$!
 listening $port $server
 "$@" -d $cdev -p $port 127.0.0.1; client=$?
+[ $client = 0 ] || kill $server
 wait $server; server=$?
 echo "server $server, client $client"
 [ $server = 0 ] && [ $client = 0 ] && eval "$after"

@@ -21,7 +21,8 @@ REFUSED = "--net: this system allows you no network namespace of your own"
 UDPONG = """
 udpong -b {server} >/dev/null & server=$!
 until grep -q :1C06 /proc/net/udp /proc/net/udp6; do kill -0 $server || exit; sleep 0.02; done
-udpong -s {server} -C 5 -S 64 && kill $server
+udpong -s {server} -C 5 -S 64; client=$?
+kill $server && exit $client
 """
 
 BIND = """
