@@ -14,7 +14,7 @@ import models
 from bare_verbs import script
 from built import PROGRAMS
 from installed import need, need_sanitizers
-from waiting import wait_for_the_end
+from waiting import stop, wait_for_the_end
 
 pytestmark = pytest.mark.any_model
 
@@ -169,8 +169,8 @@ def test_one_message_after_the_daemon_was_killed(run, daemon):
 
 @pytest.mark.parametrize("words", ["status", "stop", "ctl objects"])
 def test_a_stopped_daemon_does_not_answer(run, daemon, words):
+    stop(daemon.pid)
     began = time.monotonic()
-    os.kill(daemon.pid, signal.SIGSTOP)
     try:
         done = run([daemon.softhca, *words.split()], env={"LD_PRELOAD": ""}, timeout=60)
     finally:
