@@ -168,6 +168,7 @@ class Network:
             if words:
                 subprocess.run([*enter, "ip", "link", *words.split()], check=True, timeout=30)
         if self.cable and place:
+            assert place == 1, "a cable has two ends"
             self.stay([*enter, sys.executable, BAD_CABLE, *self.cable, "h0", "h1"])
 
     def end(self):
