@@ -60,6 +60,7 @@ FIELDS = ["bth.opcode", "bth.destqp", "bth.psn", "bth.se", "bth.a", "deth.srcqp"
 # What the fields are called here. XRC has headers that Wireshark does not know.
 OURS = ["opcode", "qpn", "psn", "solicited", "ask_ack", "source", "address", "rkey", "dma",
         "operand", "compare", "old", "syndrome", "msn"]
+# Packets of every transport have the first five.
 OF_ALL = 5
 
 

@@ -70,8 +70,8 @@ def remove_domain_files():
 
 @functools.cache
 def rping_may_wait_for_itself():
-    """That of rdma-core 65 polls for an event in one thread and then fetches it, and waits for ever
-    if another thread has destroyed the id in between. Releases before it do not poll (seen in 33 to
+    """The rping of rdma-core 65 polls for an event in one thread and then fetches it, and waits for
+    ever if another thread has destroyed the id in between. Earlier ones do not poll (seen in 33 to
     56)."""
     path = shutil.which("rping")
     return path is not None and b"\0eventfd\0" in pathlib.Path(path).read_bytes()

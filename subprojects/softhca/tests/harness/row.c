@@ -14,7 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Longer than each wait in a row, so that the wait fails first and names its condition. */
+/*
+ * Longer than the limits of waits in rows, so that a wait with a limit fails first and names its
+ * condition. A row whose wait has no limit hangs.
+ */
 #define ROW_SECONDS 60
 
 static struct row *rows, **last_row = &rows;

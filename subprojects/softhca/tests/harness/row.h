@@ -71,7 +71,10 @@ void row_ok(void);
 void row_fail(const char *file, int line, const char *format, ...)
 	__attribute__((noreturn, format(printf, 3, 4)));
 
-/* In a forked child of a row: the lines that it prints begin with @prefix. */
+/*
+ * For a forked child of a row: its lines begin with @prefix. The child is killed when its parent
+ * ends, and after a minute.
+ */
 void row_inherit(const char *prefix);
 
 /* The child process ends with this status, as of waitpid(2). */

@@ -16,13 +16,13 @@ static void meet(void);
 #include <string.h>
 #include <unistd.h>
 
-#define BYTES (8u << 20)
+#define BYTES (8u << 20) /* of the host's buffer */
+#define HALF (BYTES / 2) /* what arrives behind it is compared with what is before it */
 #define SENDS 5000
 #define LAST 0x80000000u /* in the immediate data: no message follows */
-#define MOST 200000u
-#define ADDS 300
-#define BEGUN 5
-#define HALF (BYTES / 2)
+#define MOST 200000u /* bytes of a message */
+#define ADDS 300 /* of each machine */
+#define BEGUN 5 /* sends that are under way when the QP goes to SQD */
 #define LATE 100000 /* microseconds */
 
 /* What one machine tells the other. */

@@ -36,7 +36,7 @@ def last_words(machines, ends):
 
 
 def sent_by(machine):
-    """How many messages its QPs have sent, at most."""
+    """How many requests one of its QPs has sent: the QP that has sent the most."""
     return max((int(line.split()[6]) for line in machine.ask("ctl", "counters").splitlines()
                 if line.startswith("qp ")), default=0)
 
