@@ -28,7 +28,7 @@ static struct preload_wish wish = { .other_hosts = true };
 struct line {
 	char **words; /* up to NULL; "PROGRAM" is added if they have no program */
 	const struct launcher *const *launchers; /* those that the first word may be, up to NULL */
-	bool has_placeholder; /* "PROGRAM" was added */
+	bool placeholder; /* "PROGRAM" was added */
 	char **program_word; /* the place of the program in @words */
 	const char *appfile; /* names the programs for one of the launchers; or NULL */
 	bool is_guess; /* no file here shows that @program_word is the program */
@@ -58,12 +58,14 @@ static char **program_position(char **words)
 	return elsewhere ? elsewhere : word - 1;
 }
 
-/* The file that names the programs, with a line for each; NULL: the words do. */
-static const char *find_appfile(const struct launcher *launcher, char **words)
+/* The file that names the programs, with a line for each; NULL: the words in front do not. */
+static const char *find_appfile(const struct launcher *launcher, char **word, char **program)
 {
-	for (; launcher->appfile && words[0] && words[1]; words++) {
-		if (strstr(launcher->appfile, format_string(" %s ", words[0])))
-			return words[1];
+	for (; launcher->appfile && word[0] && word[1]; word++) {
+		if (word == program && is_program(*word))
+			break;
+		if (strstr(launcher->appfile, format_string(" %s ", word[0])))
+			return word[1];
 	}
 	return NULL;
 }
@@ -73,21 +75,19 @@ static void parse_line(char **words, struct line *line)
 	struct string_list all = { 0 };
 
 	line->launchers = ask_launchers(words[0] ? words[0] : "");
-	line->has_placeholder = !words[0] || (line->launchers[0] && !words[1]);
+	line->placeholder = !words[0] || (line->launchers[0] && !words[1]);
 	for (char **word = words; *word; word++)
 		string_list_add(&all, *word);
-	if (line->has_placeholder)
+	if (line->placeholder)
 		string_list_add(&all, "PROGRAM");
 	string_list_add(&all, NULL);
 	line->words = all.item;
 	line->program_word = line->launchers[0] ? program_position(line->words) : line->words;
 	for (size_t i = 0; line->launchers[i] && !line->appfile; i++)
-		line->appfile = find_appfile(line->launchers[i], line->words);
+		line->appfile = find_appfile(line->launchers[i], line->words, line->program_word);
 	/* A program that cannot be read can still be executed. */
-	line->is_guess =
-		!line->has_placeholder && !line->appfile && !is_program(*line->program_word);
-	line->is_open =
-		!line->has_placeholder && !program_open(*line->program_word, &line->program);
+	line->is_guess = !line->placeholder && !line->appfile && !is_program(*line->program_word);
+	line->is_open = !line->placeholder && !program_open(*line->program_word, &line->program);
 }
 
 /* ---- what is set ---- */
@@ -127,9 +127,10 @@ static void add_needs_of_file(const char *appfile, struct string_list *libraries
 	static char text[65536 + 2];
 	char *rest = text, *word;
 	struct program program;
+	ssize_t size = regular_read(appfile, text, sizeof(text));
 
-	if (regular_read(appfile, text, sizeof(text)) > 65536)
-		say("env: only the first 64 KiB of %s are read", appfile);
+	if (size < 0 || size > 65536)
+		say("env: %s of %s are read", size < 0 ? "no words" : "only 64 KiB", appfile);
 	while ((word = strsep(&rest, " \t\n")) != NULL) {
 		if (is_program(word) && !program_open(word, &program))
 			add_program(&program, NULL, libraries);
@@ -247,12 +248,11 @@ static void print_words(char *const *from, char *const *to, bool twice)
 	}
 }
 
-/* Prints the user's line for that launcher. */
 static void print_line_for(const struct launcher *launcher, const struct settings *settings,
 			   const struct line *line)
 {
 	char **words = line->words, **at = launcher->word ? line->program_word : words + 1;
-	const char *appfile = find_appfile(launcher, words);
+	const char *appfile = find_appfile(launcher, words, line->program_word);
 
 	if (appfile) {
 		print_text(stdout, "# begin each line of %s with:", appfile);

@@ -284,7 +284,20 @@ def test_a_long_appfile_is_cut(clean, mpirun, tmp_path, size, cut):
     (tmp_path / "app").write_text("-h a /bin/true\n".ljust(size))
     result = clean("env", mpirun("mpirun: Platform MPI 09.01.02.00"), "-f", tmp_path / "app",
                    LD_PRELOAD="")
-    assert (f"only the first 64 KiB of {tmp_path}/app are read" in result.stderr) == cut
+    assert (f"only 64 KiB of {tmp_path}/app are read" in result.stderr) == cut
+
+
+def test_an_appfile_that_cannot_be_read_is_named(clean, mpirun, tmp_path):
+    result = clean("env", mpirun("mpirun: Platform MPI 09.01.02.00"), "-f", tmp_path / "app",
+                   LD_PRELOAD="")
+    assert f"no words of {tmp_path}/app are read" in result.stderr
+
+
+def test_the_options_of_the_program_name_no_appfile(clean, mpirun):
+    command = mpirun("mpirun: Platform MPI 09.01.02.00")
+    result = clean("env", command, "-np", "2", "/bin/true", "-f", "input", LD_PRELOAD="")
+    [line] = result.stdout.splitlines()
+    assert "LD_PRELOAD=" in line and line.endswith(" -np 2 /bin/true -f input"), line
 
 
 def test_a_file_of_hosts_names_no_program(clean, mpirun, tmp_path):
