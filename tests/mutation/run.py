@@ -177,7 +177,7 @@ def main():
     found = selected(options.words, a_day_ago() if options.recent else options.changed)
     if not found:
         print("0 of 0 mistakes noticed: there is nothing to change")
-        return 2 if options.words else 0
+        return 0 if selected(options.words, None) else 2
     if options.list:
         print("\n".join(mutant.name for mutant in found))
         return 0

@@ -64,7 +64,7 @@ def commit(root, time):
 
 @pytest.fixture
 def sample(tmp_path, source_root, run):
-    """sample(WORD...): runs run.py on a project of one file, whose second test always fails."""
+    """sample(WORD...): runs run.py on a small project, whose second test always fails."""
     need("git")
     for name in ("tests/mutation/run.py", "tests/mutation/workspace.py",
                  "tests/mutation/mutants.py", "tests/static/listing.py", "tests/static/sources.py",
@@ -114,6 +114,7 @@ def test_run_takes_changed_lines(sample, tmp_path):
     nothing = ["0 of 0 mistakes noticed: there is nothing to change"]
     assert listed("--changed=HEAD") == listed("--recent") == nothing
     assert sample("--list", "nosuch").returncode == 2
+    assert sample("--list", "--changed=HEAD", "room").returncode == 0
     file.write_text(SAMPLE.replace("return -1;", "return -2;"))
     assert listed("--changed=HEAD") == ["room/sample.c:19: twice return:1"]
     new = tmp_path / "room" / "new.c"
