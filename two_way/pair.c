@@ -37,7 +37,7 @@ bool pair_fits(enum pair_rule rule, uint32_t initiator, uint32_t target)
 
 /* ---- creating ---- */
 
-/* Devices count numbers up. An attempt fails only if another process takes one in between. */
+/* Devices count numbers up. An attempt fails if another QP is created in between. */
 #define PAIR_ATTEMPTS 64
 
 /* All ranks of a host connect at once. Without a lock each takes the number that another needs. */
@@ -210,10 +210,7 @@ int pair_modify(const struct pair *pair, const struct ibv_qp_attr *attr, int mas
 	bool tgt_is_there = !err && ini.state != tgt.state && mask & IBV_QP_STATE &&
 			    tgt.state == attr->qp_state;
 
-	/*
-	 * Check both masks before a half changes. If an earlier call failed in between, the target
-	 * is in the new state already.
-	 */
+	/* Both masks are checked before a half changes. A failed call may have moved the target. */
 	if (!err)
 		err = half_mask(&ini, attr, mask, &ini_mask);
 	if (!err && !tgt_is_there)

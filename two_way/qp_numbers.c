@@ -53,9 +53,12 @@ struct qp_numbers *qp_numbers_of(const struct ibv_context *context)
 	return found;
 }
 
+/* Where completions are translated, numbers count even if the program is one-way after all. */
 static atomic_uchar *count_of(const struct ibv_context *context, uint32_t qp_num)
 {
-	struct qp_numbers *numbers = program_is_two_way() ? qp_numbers_of(context) : NULL;
+	struct qp_numbers *numbers =
+		program_is_two_way() ? qp_numbers_of(context)
+				     : find(atomic_load(&all), context->device);
 
 	return numbers ? &numbers->count[qp_num % QP_NUMBERS] : NULL;
 }

@@ -54,6 +54,19 @@ TEST(devices_do_not_share_numbers)
 	}
 }
 
+/* A receive QP that is looked up late shows a one-way program, but the hooks stay. */
+TEST(a_device_counts_on_when_the_program_is_one_way_after_all)
+{
+	static struct ibv_device device;
+	struct ibv_context context = { .device = &device };
+
+	qp_number_add(&context, 1);
+	settings.two_way = TWO_WAY_OFF;
+	qp_number_add(&context, 2);
+	settings.two_way = TWO_WAY_ON;
+	assert_true(is_known(&context, 2));
+}
+
 FIXTURE(setup)
 {
 	settings.two_way = TWO_WAY_ON;	/* only then numbers are counted */
