@@ -29,11 +29,11 @@ static void print_qp(FILE *out, const struct hca_context *ctx, const struct hca_
 	fprintf(out, " %s %u\n", wait_of(qp), qp->attr.dest_qpn);
 }
 
-/* A QP with several handles is shown once, with the process that has the newest. */
+/* A QP with several handles is shown once, with the process that has the oldest. */
 static void print_context(FILE *out, const struct hca_context *ctx)
 {
 	list_for_each(struct hca_qp_handle, handle, &ctx->objects[HCA_QP], obj.link) {
-		if (qp_newest_handle(handle))
+		if (qp_oldest_handle(handle))
 			print_qp(out, ctx, handle->qp);
 	}
 }

@@ -142,10 +142,11 @@ static const struct kind {
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-/* Opened handles of a QP are no QPs. */
+/* A QP counts once, for its creator as long as that holds it. */
 static bool is_counted(const struct hca_object *object)
 {
-	return object->type != HCA_QP || !container_of(object, struct hca_qp_handle, obj)->opened;
+	return object->type != HCA_QP ||
+	       qp_oldest_handle(container_of(object, struct hca_qp_handle, obj));
 }
 
 /* Of the objects, only QPs have a port. */

@@ -36,7 +36,7 @@ void path_leave(struct hca_device *device, uint8_t port)
 {
 	list_for_each(struct hca_context, ctx, &device->contexts, link) {
 		list_for_each(struct hca_qp_handle, handle, &ctx->objects[HCA_QP], obj.link) {
-			if (qp_newest_handle(handle) && handle->qp->attr.port == port)
+			if (qp_oldest_handle(handle) && handle->qp->attr.port == port)
 				path_migrate(handle->qp);
 		}
 	}

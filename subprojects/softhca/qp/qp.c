@@ -137,9 +137,9 @@ struct hca_qp *qp_find(const struct hca_device *device, uint32_t qpn)
 	return qp && qp->qpn == qpn ? qp : NULL;
 }
 
-bool qp_newest_handle(const struct hca_qp_handle *handle)
+bool qp_oldest_handle(const struct hca_qp_handle *handle)
 {
-	return handle->qp->handles.next == &handle->peer;
+	return handle->qp->handles.prev == &handle->peer;
 }
 
 /* ---- commands ---- */

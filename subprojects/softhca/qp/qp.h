@@ -143,8 +143,8 @@ int qp_create(struct hca_context *ctx, const struct qp_request *request,
 /* The QP of this number, or NULL. */
 struct hca_qp *qp_find(const struct hca_device *device, uint32_t qpn);
 
-/* Whether its QP has no newer handle: so a walk over all handles meets each QP once. */
-bool qp_newest_handle(const struct hca_qp_handle *handle);
+/* Whether its QP has no older handle: so a walk over all handles meets each QP once. */
+bool qp_oldest_handle(const struct hca_qp_handle *handle);
 
 /* 0 or -EINVAL; -ENODATA: empty GID entry; -ETIMEDOUT: no port has the GID. */
 int qp_modify(struct hca_qp *qp, const struct ib_uverbs_modify_qp *request);

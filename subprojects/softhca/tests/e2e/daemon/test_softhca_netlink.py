@@ -107,6 +107,14 @@ def test_an_opened_handle_is_no_qp(daemon, rdma):
         assert sum(device["qp"] for device in rdma("res")) == 1
 
 
+def test_a_qp_stays_in_the_list_when_its_creator_ends(daemon, rdma):
+    with sharing(daemon) as (creator, number):
+        creator.kill()
+        daemon.until(lambda qps: [qp["lqpn"] for qp in qps if qp["pid"] != creator.pid] == [number],
+                     "QP of the other process", lambda: rdma("res", "show", "qp"))
+        assert sum(device["qp"] for device in rdma("res")) == 1
+
+
 def test_rdma_res_shows_the_ends_of_a_connection_on_their_adapters(daemon, rdma):
     """A listener and both ends of a connection, each on its adapter."""
     need("rping")
