@@ -52,7 +52,7 @@ def pytest_tally(text):
 def cmocka_tally(text):
     """The sums of cmocka's group results; None if it is not cmocka."""
     def total(word):
-        return sum(int(n) for n in re.findall(rf"^\[  {word}  \] (\d+) test", text, re.M))
+        return sum(int(n) for n in re.findall(rf"^\[  {word} {{1,2}}\] (\d+) test", text, re.M))
 
     if not re.search(r"^\[==========\] (?:\w+: )?\d+ test\(s\) run", text, re.M):
         return None

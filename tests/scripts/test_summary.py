@@ -36,6 +36,9 @@ def summarized(*records):
     (record(stdout=PYTEST_SKIPS), 0, "1 passed, 0 failed, 2 skipped"),
     (record(stdout=ROWS_SKIPPED), 0, "3 passed, 0 failed, 2 skipped"),
     (record(stdout="2 skipped in 0.01s\n"), 1, "0 passed, 0 failed, 2 skipped"),
+    # What the test printed looks like a line of cmocka's.
+    (record(stdout=CMOCKA_SKIP.replace("no tmpfs", "[no tmpfs")), 0,
+     "2 passed, 0 failed, 1 skipped"),
     (record(stderr="[==========] 7 test(s) run.\n[  PASSED  ] 7 test(s).\n"), 0,
      "7 passed, 0 failed, 0 skipped"),
     (record(stderr=CMOCKA_SKIP), 0, "2 passed, 0 failed, 1 skipped"),
