@@ -59,9 +59,9 @@ static void write_config(struct tree *tree, const char *dir, const struct pci_id
 		return;
 	file = fopen(path, "we");
 	if (!file || fwrite(config, sizeof(config), 1, file) != 1)
-		tree->err = -EIO;
-	if (file && fclose(file))
-		tree->err = -EIO;
+		tree->err = -errno;
+	if (file && fclose(file) && !tree->err)
+		tree->err = -errno;
 }
 
 /* A line of this machine's first NUMA node; "" if the kernel has no NUMA nodes. */
