@@ -52,6 +52,8 @@ class Icm:
         while size:
             start = self.starts[bisect.bisect_right(self.starts, address) - 1]
             physical, length = self.chunks[start]
+            if not start <= address < start + length:
+                raise LookupError(f"no memory at {address:#x}")
             part = min(size, start + length - address)
             yield self.guest.view(physical + address - start, part)
             address, size = address + part, size - part
