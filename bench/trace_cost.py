@@ -6,7 +6,7 @@ usage: trace_cost.py SOFTHCA XRC-COMPAT TRACE-CALLS
 Limits:
 - of time: 1.5 times what a trace cannot do without (TRACE-CALLS has it), and 4 times with --json.
   The time is the least of several runs. SOFTHCA_MARGIN=2 makes both limits twice as wide.
-- of system calls: 2.1 for each legacy call, of which 0.1 is for the trace's start and end.
+- of system calls: 2 for each legacy call, and 0.1 for those that come now and then.
 
 Exit statuses:
 - 1: beyond a limit

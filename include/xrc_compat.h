@@ -24,7 +24,8 @@ struct ibv_xrc_domain;
 struct ibv_xrcd;
 
 /**
- * xrc_compat_xrcd - the struct ibv_xrcd behind a legacy domain; valid until ibv_close_xrc_domain().
+ * xrc_compat_xrcd - the struct ibv_xrcd behind a legacy domain; valid until ibv_close_xrc_domain()
+ * or ibv_close_device().
  */
 struct ibv_xrcd *xrc_compat_xrcd(struct ibv_xrc_domain *domain);
 
@@ -42,8 +43,8 @@ struct ibv_srq *xrc_compat_legacy_srq(struct ibv_srq *srq);
 /**
  * xrc_compat_rcv_qp - the domain's device must have created the receive QP, or have registered with
  * it. Returns the handle that this device has on it, whose qp_num is the number of the QP. The
- * handle is valid until ibv_unreg_xrc_rcv_qp(), which destroys it: do not pass it to
- * ibv_destroy_qp().
+ * handle is valid until ibv_unreg_xrc_rcv_qp() or ibv_close_device(), which destroy it: do not pass
+ * it to ibv_destroy_qp().
  */
 struct ibv_qp *xrc_compat_rcv_qp(struct ibv_xrc_domain *domain, uint32_t qp_num);
 
