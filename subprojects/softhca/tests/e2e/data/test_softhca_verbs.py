@@ -12,8 +12,8 @@ import models
 from built import holding
 
 
-PROGRAMS_OF_RINGS = ["completions", "data-path", "datagrams", "doorbells", "failures", "meetings",
-                     "not-ready", "objects", "reset", "rules"]
+PROGRAMS_OF_RINGS = ["completions", "data-path", "datagrams", "descriptors", "doorbells", "failures",
+                     "meetings", "not-ready", "objects", "reset", "rules"]
 
 
 @pytest.mark.parametrize("program", PROGRAMS_OF_RINGS)
