@@ -46,34 +46,32 @@ TEST(solicited_needs_an_unpolled_solicited_completion)
 	assert_true(cq_arm_fires(&arm, (struct arm_request){ ARM_SOLICITED, 1, 0 }, 5));
 }
 
-TEST(the_entry_of_a_resize_is_no_news)
+TEST(a_resize_raises_no_event_and_loses_none)
 {
-	struct cq_arm arm;
+	static const struct {
+		const char *what;
+		int solicited; /* the index of a solicited completion; -1 = none */
+		uint32_t consumer;
+		struct arm_request request;
+		uint32_t producer;
+		bool fires;
+	} after[] = {
+		{ "the entry of the resize", -1, 5, { ARM_NEXT, 1, 5 }, 6, false },
+		{ "the completion behind it", -1, 5, { ARM_NEXT, 1, 5 }, 7, true },
+		{ "a solicited one, unpolled", 4, 4, { ARM_SOLICITED, 1, 5 }, 6, true },
+		{ "a solicited one, polled", 4, 5, { ARM_SOLICITED, 1, 4 }, 6, false },
+	};
 
-	cq_arm_init(&arm);
-	cq_arm_resized(&arm, 5);
-	assert_false(cq_arm_fires(&arm, (struct arm_request){ ARM_NEXT, 1, 5 }, 6));
-	assert_true(cq_arm_fires(&arm, (struct arm_request){ ARM_NEXT, 1, 5 }, 7));
-}
+	for (size_t i = 0; i < sizeof(after) / sizeof(after[0]); i++) {
+		struct cq_arm arm;
 
-TEST(a_resize_moves_an_unpolled_solicited_completion)
-{
-	struct cq_arm arm;
-
-	cq_arm_init(&arm);
-	cq_arm_solicited(&arm, 4);
-	cq_arm_resized(&arm, 4);
-	assert_true(cq_arm_fires(&arm, (struct arm_request){ ARM_SOLICITED, 1, 5 }, 6));
-}
-
-TEST(a_resize_leaves_a_polled_solicited_completion)
-{
-	struct cq_arm arm;
-
-	cq_arm_init(&arm);
-	cq_arm_solicited(&arm, 4);
-	cq_arm_resized(&arm, 5);
-	assert_false(cq_arm_fires(&arm, (struct arm_request){ ARM_SOLICITED, 1, 4 }, 6));
+		cq_arm_init(&arm);
+		if (after[i].solicited >= 0)
+			cq_arm_solicited(&arm, (uint32_t)after[i].solicited);
+		cq_arm_resized(&arm, after[i].consumer);
+		if (cq_arm_fires(&arm, after[i].request, after[i].producer) != after[i].fires)
+			fail_msg("%s", after[i].what);
+	}
 }
 
 UNIT_MAIN(NULL, NULL)

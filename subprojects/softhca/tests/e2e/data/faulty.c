@@ -72,7 +72,7 @@ ROW("additions once")
 	must_eq(value, 3 * MESSAGES);
 }
 
-ROW("reads and writes once")
+ROW("a read or write that is posted once arrives whole")
 {
 	struct pair pair = patient_pair(IBV_QPT_RC, 7);
 
@@ -80,10 +80,10 @@ ROW("reads and writes once")
 		struct ibv_send_wr wr = pair_wr(&pair, i & 1 ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE,
 						0, 0, 8192);
 
-		memset(i & 1 ? pair.b->buffer : pair.a->buffer, i, 8192);
+		memset(i & 1 ? pair.b->buffer : pair.a->buffer, i + 1, 8192);
 		rig_must_send(pair.qa, &wr, IBV_WC_SUCCESS);
 		must(!memcmp(pair.a->buffer, pair.b->buffer, 8192));
-		must_eq(pair.a->buffer[8191], (uint8_t)i);
+		must_eq(pair.a->buffer[8191], (uint8_t)(i + 1));
 	}
 }
 

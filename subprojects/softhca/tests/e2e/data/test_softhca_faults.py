@@ -67,9 +67,9 @@ def test_faults_that_are_off_hit_nothing(under):
 
 
 def test_the_seed_decides_how_many_faults_hit(under):
-    one, two = (under(["all drop 5%"], "reads and writes once") for _ in range(2))
+    one, two = (under(["all drop 5%"], "a read or write that is posted once") for _ in range(2))
     assert one == two
-    assert one != under(["all drop 5%", "all seed 8"], "reads and writes once")
+    assert one != under(["all drop 5%", "all seed 8"], "a read or write that is posted once")
 
 
 def test_pingpong(pair, softhca):

@@ -17,7 +17,7 @@ static void meet(void);
 #include <unistd.h>
 
 #define BYTES (8u << 20) /* of the host's buffer */
-#define HALF (BYTES / 2) /* what arrives behind it is compared with what is before it */
+#define HALF (BYTES / 2) /* data arrives in the second half, and must equal the first half */
 #define SENDS 5000
 #define LAST 0x80000000u /* in the immediate data: no message follows */
 #define MOST 200000u /* bytes of a message */
@@ -174,14 +174,17 @@ ROW("writes arrive once, with immediate data, and are read back")
 ROW("a long read is one read for its receiver")
 {
 	struct ibv_qp *qp = rig_qp(host, IBV_QPT_RC, NULL);
-	struct rig_link link = link_of(qp, 7, 7);
+	struct rig_link link;
 
+	fill(); /* on both machines, with the same bytes */
+	link = link_of(qp, 7, 7);
 	link.max_dest_rd_atomic = 1;
 	bring_up(qp, &link);
 	if (!server) {
-		struct ibv_send_wr wr = remote(IBV_WR_RDMA_READ, HALF, 700001, HALF);
+		struct ibv_send_wr wr = remote(IBV_WR_RDMA_READ, HALF, 700001, 0);
 
 		rig_must_send(qp, &wr, IBV_WC_SUCCESS);
+		must(same(0, HALF, 700001));
 	}
 	swap();
 }

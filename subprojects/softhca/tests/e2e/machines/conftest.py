@@ -17,7 +17,7 @@ def build(softhca, in_memory):
         network = Network(in_memory, **kw)
         networks.append(network)
         made = [Machine(network, place, softhca, in_memory) for place in range(count)]
-        # A hostfile of MPI serves as the list, too: what is behind an address is ignored.
+        # As in hostfiles of MPI, an address may be followed by words, which softhca ignores.
         more = " slots=4", ":8 # rack:3"
         network.list.write_text("# ours\n" + "".join(f"{m.address}{more[m.place % 2]}\n"
                                                      for m in made))

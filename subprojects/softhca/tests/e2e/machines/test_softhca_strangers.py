@@ -249,6 +249,7 @@ def test_strangers_at_the_port_hinder_nobody(build):
         assert [start.communicate(timeout=120)[0] and start.returncode
                 for start in (starting, late)] == [0, 0]
         across(one, two, [program, "once"], [program, "once"], env={"ACROSS_SERVER": one.address})
+        assert enemy.poll() is None, enemy.communicate()
     assert re.search(r"10.77.0.2.* met", one.status())
 
 
