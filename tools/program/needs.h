@@ -6,7 +6,7 @@
 #include "closure.h"
 #include "program.h"
 
-/* What to preload besides what is needed. @other_hosts: the line is for other hosts, too. */
+/* The user's options for what is preloaded. other_hosts is set where the line is for all hosts. */
 struct preload_wish {
 	bool system_libibverbs;	/* of --system-libibverbs */
 	bool companions;	/* of --companions */

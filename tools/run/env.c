@@ -90,7 +90,7 @@ static void parse_line(char **words, struct line *line)
 	line->is_open = !line->placeholder && !program_open(*line->program_word, &line->program);
 }
 
-/* ---- what is set ---- */
+/* ---- the variables ---- */
 
 struct settings {
 	struct string_list libraries; /* for LD_PRELOAD */

@@ -66,8 +66,8 @@ static int try_unshare_as_user(int namespaces)
 }
 
 /*
- * Some systems (AppArmor of Ubuntu 24.04) allow a user namespace and then refuse its map. A process
- * in a namespace without a map has the user id of nobody. It cannot return to its old namespace.
+ * Some systems (AppArmor of Ubuntu 24.04) allow a user namespace and then refuse its map. Without a
+ * map the process is nobody, and it cannot leave the new namespace. So a child tries first.
  */
 int cli_unshare(int namespaces)
 {

@@ -11,7 +11,7 @@ static const char *const kind_names[FAULT_KINDS] = {
 	[FAULT_DROP] = "drop", [FAULT_DUPLICATE] = "duplicate", [FAULT_DELAY] = "delay",
 };
 
-/* ---- what is set ---- */
+/* ---- the faults that are in force ---- */
 
 static void list_device(FILE *out, const struct hca_device *device)
 {

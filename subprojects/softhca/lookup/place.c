@@ -118,7 +118,10 @@ static const char *emulated(const char *path)
 	return is_shared(path) || behind_device(path) || is_of_interface(path) ? path + 1 : NULL;
 }
 
-/* What is behind `..` of a directory of devices, which the real machine may lack; or NULL. */
+/*
+ * The rest of a path that leaves a directory of devices by `..`, else NULL. The kernel cannot
+ * follow such a path if the real machine lacks the directory.
+ */
 static const char *beside_devices(const char *path)
 {
 	const char *rest = behind_device(path);

@@ -31,7 +31,7 @@ static void close_others(int one, int other)
 		closedir(list);
 }
 
-/* Closes what is inherited, so that the caller's shell does not wait for the daemon. */
+/* The caller's shell waits for all who hold its pipes, so the daemon closes what it inherits. */
 int daemon_detach(int one, int other)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
